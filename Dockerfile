@@ -13,6 +13,7 @@ WORKDIR /src/web
 COPY web/package.json web/package-lock.json web/.npmrc ./
 RUN npm ci
 COPY web ./
+COPY internal/page/tokens.css /src/internal/page/tokens.css
 RUN npm run build
 
 FROM golang:${GO_VERSION}-bookworm AS build

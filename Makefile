@@ -100,12 +100,18 @@ test: $(NODE) ## all tests, with the race detector
 # The tests of internal/app play the whole service through tens of thousands of generated calls,
 # which the race detector makes several times longer. It watches those that are about many callers
 # at once: a test says so itself, with a call of concurrent(t).
+CONCURRENT = awk '/^func Test/ { name = substr($$2, 1, index($$2, "(") - 1) } /^\tconcurrent\(t\)$$/ { print name }' \
+	internal/app/*_test.go | paste -sd '|'
+
 .PHONY: race
 race: ## the tests of many callers at once, with the race detector
-	@names=$$(awk '/^func Test/ { name = substr($$2, 1, index($$2, "(") - 1) } /^\tconcurrent\(t\)$$/ { print name }' \
-		internal/app/*_test.go | paste -sd '|'); \
+	@names=$$($(CONCURRENT)); \
 	if [ -z "$$names" ]; then echo "no test calls concurrent(t)" >&2; exit 1; fi; \
-	go test -race -count=1 -timeout 40m -run "^($$names)$$" ./internal/app
+	go test -race -vet=off -count=1 -timeout 40m -run "^($$names)$$" ./internal/app
+
+.PHONY: play
+play: ## the tests that play the whole service, but for those of race
+	@names=$$($(CONCURRENT)); go test -vet=off -count=1 -timeout 40m -skip "^($$names)$$" ./internal/app ./test/...
 
 # What a change usually breaks, for the time between two edits: the changed packages and the
 # contract. BASE is what counts as unchanged. Packages that play the whole service are left to the gate.
@@ -120,29 +126,41 @@ quick: .bin/gofumpt ## within 90 s: format, vet, the tests of the packages chang
 	go test -short -timeout 5m ./internal/archtest $$packages; \
 	go test -timeout 5m ./internal/app -run 'Golden|Stories/.*/function'
 
-# A run whose time ends in the middle of an input can fail for that alone:
-# it has no failing input then, and is run again.
+# A package is compiled for fuzzing once, for all of its targets. A run whose time ends in the middle
+# of an input can fail for that alone: it has no failing input then, and is run again.
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (30s), two at a time
-	@find . -name '*_test.go' -not -path '*/node_modules/*' -print0 \
-	| xargs -0r grep -HoE '^func Fuzz[A-Za-z0-9_]*' | sort | sed -E 's|/[^/]*:func | |' \
-	| xargs -r -P 2 -L 1 bash -c 'for try in 1 2 3; do \
-			said=$$(go test -run "^$$" -fuzz "^$$2\$$" -fuzztime $(FUZZTIME) -parallel 1 "$$1" </dev/null 2>&1) && failed=0 || failed=1; \
-			[[ $$failed = 1 && $$said == *"context deadline exceeded"* && $$said != *"Failing input"* ]] || break; \
+fuzz: ## every fuzz target for FUZZTIME (30s), two packages at a time
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	find . -name '*_test.go' -not -path '*/node_modules/*' -print0 \
+	| xargs -0r grep -lE '^func Fuzz' | xargs -n 1 dirname | sort -u \
+	| xargs -P 2 -n 1 bash -c 'set -euo pipefail; cd "$$2"; program=$$1/$${2//\//-}; failed=0; \
+		$(GO) go test -c -vet=off -fuzz=. -o "$$program" .; \
+		for target in $$(grep -hoE "^func Fuzz[A-Za-z0-9_]*" *_test.go | cut -c 6-); do \
+			for try in 1 2 3; do \
+				said=$$("$$program" -test.run "^$$" -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.parallel 1 \
+					-test.fuzzcachedir "$$(go env GOCACHE)/fuzz/coffer/$${2#./}" </dev/null 2>&1) && bad=0 || bad=1; \
+				[[ $$bad = 1 && $$said == *"context deadline exceeded"* && $$said != *"Failing input"* ]] || break; \
+			done; \
+			printf "== %s %s\n%s\n" "$$2" "$$target" "$$said"; [[ $$bad = 0 ]] || failed=1; \
 		done; \
-		printf "== %s %s\n%s\n" "$$1" "$$2" "$$said"; exit $$failed' fuzz
+		exit $$failed' fuzz "$$dir"
 
 .PHONY: long
 long: $(NODE) ## the rounds that are too long for every change: full tests, ten million transactions, an hour of soak, then 30 minutes of each fuzz target
 	COFFER_TEST_LONG=1 go test -race -count=1 -shuffle=on -timeout 12h ./...
 	$(MAKE) sdk SDK=./...
+	$(MAKE) goals
 	$(MAKE) scale
 	$(MAKE) soak
 	$(MAKE) fuzz FUZZTIME=30m
 
 .PHONY: scale
 scale: ## the books at TRANSACTIONS (10000000) transactions; the database is made and dropped, and takes 1.5 GB for each million
-	go run ./bench/books --transactions $(TRANSACTIONS)
+	go run ./bench/books --transactions $(TRANSACTIONS) --goals=false
+
+.PHONY: goals
+goals: ## the books at a million transactions beside bare PostgreSQL; fails if a goal of bench/books is missed
+	go run ./bench/books
 
 .PHONY: soak
 soak: ## MINUTES (60) of API, tools and syncs on the real binary: no 5xx, memory, goroutines and descriptors flat
@@ -165,6 +183,10 @@ web: web/node_modules/.package-lock.json ## the web app into internal/web/dist/a
 .PHONY: web-check
 web-check: web/node_modules/.package-lock.json ## types, lint and unit tests of the web app
 	cd web && $(WEBNODE) npm run -s types && $(WEBNODE) npm run -s lint && $(WEBNODE) npm test -s
+
+.PHONY: texts
+texts: web/node_modules/.package-lock.json ## write the catalogue of the web app's texts from its code
+	cd web && $(WEBNODE) npm run -s extract
 
 .PHONY: run
 run: db build .env ## the server on 127.0.0.1:8080, with a database of its own
@@ -200,10 +222,9 @@ bench: ## run the measuring programs but soak, which has a target (BENCH=./bench
 		echo "== $$p"; go run "$$p"; \
 	done
 
-.PHONY: picture
-picture: web ## the README's picture of the web app, of a made-up household in Chromium
-	dir=$$(mktemp -d) && COFFER_TEST_SHOTS=$$dir go test -count=1 ./test/browser -run 'TestScreens/desktop$$' && \
-		cp "$$dir/desktop-01-.png" docs/images/overview.png; rm -rf "$$dir"
+.PHONY: pictures
+pictures: web $(NODE) ## the pictures of the README and the guides, of the demo's household in Chromium
+	COFFER_TEST_PICTURES=$(CURDIR)/docs/images go test -count=1 ./test/browser -run '^TestPictures$$'
 
 .PHONY: tools
 tools: $(TOOLS) ## build the pinned tools into .bin/

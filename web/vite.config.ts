@@ -1,5 +1,8 @@
+/// <reference types="vitest/config" />
+import { readdirSync, readFileSync } from "node:fs";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { compiled, expand, hasMacro, read, shorten } from "./catalogue.ts";
 
 // Where a server runs that `npm run dev` passes the API's calls to.
 const server = "http://127.0.0.1:8080";
@@ -25,10 +28,63 @@ const ahead: Plugin = {
   },
 };
 
+// The typeface: the file for most text is fetched beside the scripts, and its license lies with it.
+const typeface: Plugin = {
+  name: "typeface",
+  generateBundle() {
+    const license = `${import.meta.dirname}/node_modules/@fontsource-variable/inter/LICENSE`;
+    this.emitFile({ type: "asset", name: "inter-license.txt", source: readFileSync(license, "utf8") });
+  },
+  transformIndexHtml: {
+    order: "post",
+    handler(_, { bundle = {} }) {
+      const font = Object.keys(bundle).find((name) => /inter-latin-wght-.*\.woff2$/.test(name));
+      if (!font) return [];
+      const attrs = { rel: "preload", as: "font", type: "font/woff2", crossorigin: true, href: `/${font}` };
+      return [{ tag: "link", attrs, injectTo: "head" }];
+    },
+  },
+};
+
+// The texts of the app: macros in the code become calls, and src/messages/*.po becomes one small file for each
+// language and part of the app. `virtual:messages` knows how to load them.
+function messages(): Plugin {
+  const dir = `${import.meta.dirname}/src/messages`;
+  let names: Map<string, string> | undefined;
+  const po = (language: string) => read(readFileSync(`${dir}/${language}.po`, "utf8"), language);
+  const catalogue = (language: string) => compiled(po(language), names);
+  return {
+    name: "messages",
+    enforce: "pre",
+    configResolved(c) {
+      if (c.command === "build") names = shorten(po("en"));
+    },
+    resolveId: { filter: { id: /^virtual:messages/ }, handler: (id) => `\0${id}` },
+    load: {
+      filter: { id: /^\0virtual:messages/ },
+      handler(id) {
+        const [, language, part] = id.split("/");
+        if (language && part) {
+          this.addWatchFile(`${dir}/${language}.po`);
+          return `export default JSON.parse(${JSON.stringify(JSON.stringify(catalogue(language)[part]))})`;
+        }
+        const languages = readdirSync(dir).flatMap((f) => (f.endsWith(".po") ? [f.slice(0, -3)] : []));
+        const loaders = (l: string) =>
+          Object.keys(catalogue(l)).map((p) => `${JSON.stringify(p)}: () => import("virtual:messages/${l}/${p}")`);
+        return `export default {${languages.map((l) => `${JSON.stringify(l)}: {${loaders(l)}}`)}}`;
+      },
+    },
+    transform: {
+      filter: { id: /\/src\/.*\.tsx?$/, code: hasMacro },
+      handler: (code, id) => expand(code, id, names),
+    },
+  };
+}
+
 // Everything that the page loads is a file of its own with a hash in its name: no inline script, no
 // inline style, no data: URL. The server's policy allows nothing else.
 export default defineConfig({
-  plugins: [react(), ahead],
+  plugins: [messages(), react(), ahead, typeface],
   resolve: { alias: { "#": `${import.meta.dirname}/src` } },
   build: {
     outDir: "../internal/web/dist/app",
@@ -39,22 +95,36 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
+      checks: { bundlerTimings: false }, // most of a build is the texts; that is known
       output: {
+        chunkFileNames: ({ facadeModuleId: id }) =>
+          id?.startsWith("\0virtual:messages/")
+            ? `assets/texts-${id.split("/").slice(1).join("-")}-[hash].js`
+            : "assets/[name]-[hash].js",
         codeSplitting: {
           groups: [
             { name: "react", test: /node_modules[\\/](react|react-dom|scheduler)[\\/]/ },
             { name: "tanstack", test: /node_modules[\\/]@tanstack[\\/]/ },
-            // What several screens share is one file: twenty small ones cost more than they spare. What the first
-            // script needs is apart, so that it waits for nothing else.
-            { name: "early", test: /src[\\/](lib[\\/](early|dates)|app[\\/](early|pages))\.ts$/, priority: 2 },
-            { name: "parts", test: /src[\\/](lib|api|ui|parts)[\\/]/, minShareCount: 4, priority: 1 },
+            // Modules that several screens share are one file: twenty small ones cost more than they save. The modules
+            // of the first script are separate, so it waits for nothing else.
+            { name: "early", test: /src[\\/](lib[\\/](early|days|language)|app[\\/](early|pages))\.ts$/, priority: 2 },
+            { name: "icons", test: /src[\\/]ui[\\/]icons\.ts$/, priority: 2 },
+            // Fields for amounts are left out of it: no first screen has one.
+            {
+              name: "parts",
+              test: /src[\\/](lib|api|ui|parts)[\\/](?!typed|AmountField)/,
+              minShareCount: 4,
+              priority: 1,
+            },
           ],
         },
       },
     },
   },
+  test: { setupFiles: ["./test/setup.ts"] },
   server: {
     host: "127.0.0.1",
+    fs: { allow: [".."] }, // the tokens are the server's too
     proxy: Object.fromEntries(["/api", "/auth", "/login", "/account", "/static", "/logout"].map((p) => [p, server])),
   },
 });

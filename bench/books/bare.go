@@ -27,7 +27,7 @@ type bare struct {
 // An asker does one request of a connection, its nth.
 type asker func(ctx context.Context, conn *pgx.Conn, connection, n int) error
 
-// bareSide connects and prepares. What prepare answers is run for each request.
+// bareSide connects and prepares. The function that prepare returns is run for each request.
 func bareSide(prepare func(ctx context.Context, w *world, connections int) (asker, error)) func(context.Context, *world,
 	int) (side, error) {
 	return func(ctx context.Context, w *world, connections int) (side, error) {
@@ -94,7 +94,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// lookUp is what every request begins with: whose the key is.
+// lookUp is the first step of every request: it looks the key up.
 func lookUp(ctx context.Context, q querier, key [32]byte) error {
 	var u [16]byte
 	var scope, actorType, name string
@@ -245,7 +245,7 @@ func payees(from, to string) func(context.Context, *world, int) (asker, error) {
 		where t.deleted_at is null and not t.excluded and t.date >= $1 and t.date <= $2 group by 1, 2, 3`, from, to)
 }
 
-// standing is what each account's transactions add up to at the end of each month.
+// standing adds up each account's transactions to the end of each month.
 func standing(from, to string) func(context.Context, *world, int) (asker, error) {
 	return asking(`select account_id, month, sum(amount) over (partition by account_id order by month)
 		from (select account_id, date_trunc('month', date::timestamp) as month, sum(amount) as amount

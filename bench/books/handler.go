@@ -23,8 +23,8 @@ const (
 	handlerListen = "BENCH_LISTEN"
 )
 
-// handlerSide is what "get one" is held against: a bare net/http handler on a pool that looks the
-// key up and does the same query.
+// handlerSide is the comparison for "get one": a bare net/http handler on a pool that looks the key
+// up and runs the same query.
 func handlerSide(ctx context.Context, w *world, connections int) (side, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What the operations are about. The made-up household always has these.
+// The subjects of the operations. The generated household always has these.
 const (
 	leaf                          = "transport_taxis"
 	common                        = "amazon"
@@ -24,7 +24,8 @@ const (
 	batch                         = 50
 )
 
-// An operation is one line of the table.
+// An operation is one line of the table, with its goal, which is for a million transactions. The
+// program fails if a goal is missed.
 type operation struct {
 	name         string
 	goal         string
@@ -35,8 +36,8 @@ type operation struct {
 	coffer, bare func(ctx context.Context, w *world, connections int) (side, error)
 }
 
-// finding is what is found of one kind in the last 90 days of the books, beside a reading of the
-// rows that it is found in.
+// finding lists the findings of one kind in the last 90 days of the books, and on the bare side
+// reads the rows that they are found in.
 func finding(kind string) operation {
 	return operation{
 		name: "findings of 90 days, " + kind, goal: "≤ 500 ms", ms: 500, rounds: 5,
@@ -47,7 +48,7 @@ func finding(kind string) operation {
 	}
 }
 
-// withPurposes are what a purpose of its own on most transactions makes harder.
+// withPurposes are the operations that get harder if most transactions have their own purpose.
 func withPurposes() []operation {
 	words := "/api/v1/transactions?search_mode=words&search="
 	return []operation{
@@ -86,7 +87,7 @@ func operations() []operation {
 			coffer: reading("/api/v1/transactions?category=" + leaf), bare: bareSide(categoryPage),
 		},
 		{
-			name: "count, category + a year", goal: "≤ 3×", most: 3,
+			name: "count, category + a year", goal: "≤ 1.9×", most: 1.9,
 			coffer: reading("/api/v1/transactions/count?category=" + leaf + year), bare: bareSide(count),
 		},
 		{
@@ -94,7 +95,7 @@ func operations() []operation {
 			coffer: reading(summary + year), bare: bareSide(grouping(yearStart, yearEnd)),
 		},
 		{
-			name: "summary by category and month, 10 years", goal: "≤ 1.2× of the live grouping", most: 1.2,
+			name: "summary by category and month, 10 years", goal: "≤ 1.1× of the live grouping", most: 1.1,
 			coffer: reading(summary), bare: bareSide(grouping("", "")),
 		},
 		{
@@ -128,7 +129,7 @@ func operations() []operation {
 			coffer: sweeping(someForms), bare: bareSide(asking(someRows)),
 		},
 		{
-			name: "recurring payments of all years", goal: "≤ 1500 ms", ms: 1500, rounds: 3,
+			name: "recurring payments of all years", goal: "≤ 2500 ms", ms: 2500, rounds: 3,
 			coffer: sweeping(allForms), bare: bareSide(asking(allRows)),
 		},
 		{
@@ -137,7 +138,7 @@ func operations() []operation {
 			bare:   handlerSide,
 		},
 		{
-			name: "batch-categorize 50, with journal", goal: "≤ 1.5×", most: 1.5, coffer: categorize,
+			name: "batch-categorize 50, with journal", goal: "≤ 1.15×", most: 1.15, coffer: categorize,
 			bare: bareSide(bareCategorize),
 		},
 		{
@@ -149,7 +150,7 @@ func operations() []operation {
 			coffer: previewing(regexCondition), bare: streaming,
 		},
 		{
-			name: "apply a rule to a fifth, with journal", goal: "≤ 2.5×", most: 2.5, rounds: 3, coffer: applyRule,
+			name: "apply a rule to a fifth, with journal", goal: "≤ 1.7×", most: 1.7, rounds: 3, coffer: applyRule,
 			bare: bareApply,
 		},
 	}
@@ -220,7 +221,7 @@ func someIDs(ctx context.Context, w *world, n int) ([]id.ID, error) {
 }
 
 // blocks are sets of transactions that no two connections share, so that nobody waits for a lock.
-// Neighbours in time go together, as a person who tidies up picks them.
+// Neighbors in time go together, as a person who tidies up picks them.
 func blocks(ctx context.Context, w *world, connections int) ([][]id.ID, error) {
 	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null
 		order by date desc, id desc limit $1`, connections*batch*blocksEach)

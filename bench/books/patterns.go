@@ -30,26 +30,19 @@ var bareGroups = bareSide(asking(`select coalesce(d.payee, d.form), t.currency, 
 		join transaction t on t.id = g.transaction_id join descriptor d on d.id = t.descriptor_id
 	where g.present and t.deleted_at is null group by 1, 2 order by 3 desc limit 50`))
 
-// A sweep is the server's look for recurring payments among the wordings of some transactions, as
-// after a sync. The server starts it when wordings are a minute old, and is woken for it here.
+// A sweep is the server's search for recurring payments among the wordings of some transactions, as
+// after a sync. The server starts it when wordings are a minute old, and is woken for it here. The
+// connection that records them and waits is not measured.
 type sweep struct {
 	w    *world
-	conn *pgx.Conn
 	note func(ctx context.Context, conn *pgx.Conn) error
 }
 
 func sweeping(note func(ctx context.Context, conn *pgx.Conn) error) func(context.Context, *world, int) (side, error) {
 	return func(ctx context.Context, w *world, _ int) (side, error) {
-		conn, err := pgx.Connect(ctx, w.url)
-		if err != nil {
-			return nil, fmt.Errorf("connect: %w", err)
-		}
-		s := &sweep{w, conn, note}
-		if err := s.idle(ctx); err != nil { // what the seed left to do is done first
-			s.close(ctx)
-			return nil, err
-		}
-		return s, nil
+		s := &sweep{w, note}
+		err := s.idle(ctx) // what was noted before is done first
+		return s, err
 	}
 }
 
@@ -62,15 +55,15 @@ func someForms(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// allForms notes every wording.
+// allForms notes every wording once, as an upgrade does.
 func allForms(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `insert into form_due (account_id, form, noted_at)
-		select distinct t.account_id, d.form, clock_timestamp() - interval '1 hour'
-		from transaction t join descriptor d on d.id = t.descriptor_id where d.form is not null`)
+		select account_id, form, clock_timestamp() - interval '1 hour' from (select distinct t.account_id, d.form
+			from transaction t join descriptor d on d.id = t.descriptor_id where d.form is not null) x`)
 	return err
 }
 
-// What a sweep has to read at least.
+// The least that a sweep must read.
 const (
 	someRows = `select t.id, t.date, t.amount, t.currency from transaction t join descriptor d on d.id = t.descriptor_id
 		where t.deleted_at is null and (t.account_id, d.form) in (select x.account_id, y.form
@@ -81,15 +74,15 @@ const (
 
 func (s *sweep) pid() int { return s.w.server.Pid() }
 
-func (s *sweep) close(ctx context.Context) { _ = s.conn.Close(context.WithoutCancel(ctx)) }
+func (s *sweep) close(context.Context) {}
 
 func (s *sweep) round(ctx context.Context, length time.Duration) ([]time.Duration, error) {
 	var took []time.Duration
 	for begun := time.Now(); len(took) == 0 || time.Since(begun) < length; {
-		if err := s.note(ctx, s.conn); err != nil {
+		if err := s.note(ctx, s.w.admin); err != nil {
 			return nil, fmt.Errorf("note: %w", err)
 		}
-		if _, err := s.conn.Exec(ctx, `select pg_notify('coffer', 'pattern')`); err != nil {
+		if _, err := s.w.admin.Exec(ctx, `select pg_notify('coffer', 'pattern')`); err != nil {
 			return nil, fmt.Errorf("wake: %w", err)
 		}
 		start := time.Now()
@@ -106,11 +99,11 @@ func (s *sweep) round(ctx context.Context, length time.Duration) ([]time.Duratio
 func (s *sweep) idle(ctx context.Context) error {
 	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var busy bool
-		if err := s.conn.QueryRow(ctx, `select exists (select from form_due)`).Scan(&busy); err != nil {
+		if err := s.w.admin.QueryRow(ctx, `select exists (select from form_due)`).Scan(&busy); err != nil {
 			return fmt.Errorf("wait: %w", err)
 		}
 		if !busy {
-			_, err := s.conn.Exec(ctx, `delete from sighting_due`)
+			_, err := s.w.admin.Exec(ctx, `delete from sighting_due`)
 			return err
 		}
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"coffer/bench/measure"
@@ -50,7 +52,7 @@ type result struct {
 	ms   float64 // or coffer's own CPU at most this
 }
 
-// settle computes the ratios within each round first: neighbours in time have met the same machine.
+// settle computes the ratios within each round first: neighbors in time have met the same machine.
 func (r *result) settle() {
 	var cpus, rates []float64
 	for i := range r.Coffer {
@@ -65,6 +67,31 @@ func (r *result) settle() {
 	if r.ms > 0 {
 		r.Met = middle(r.Coffer, func(f figure) float64 { return f.Both }) <= r.ms
 	}
+}
+
+// figure returns the measured figure of the goal.
+func (r *result) figure() string {
+	switch {
+	case r.rate:
+		return fmt.Sprintf("%.0f %%", r.Rate*100)
+	case r.ms > 0:
+		return fmt.Sprintf("%.0f ms", middle(r.Coffer, func(f figure) float64 { return f.Both }))
+	}
+	return fmt.Sprintf("%.2f×", r.CPU)
+}
+
+// missed is an error that names every goal that was missed, with the figure.
+func (r *report) missed() error {
+	var lines []string
+	for _, s := range r.Results {
+		if !s.Met {
+			lines = append(lines, fmt.Sprintf("%s: %s, the goal is %s", s.Name, s.figure(), s.Goal))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return errors.New("goals missed:\n  " + strings.Join(lines, "\n  "))
 }
 
 func middle(rounds []figure, of func(figure) float64) float64 {

@@ -27,10 +27,9 @@ type world struct {
 	rows   int64
 	server *measure.Child
 
-	scratch    *measure.Scratch // when the database is ours
-	admin      *pgx.Conn
-	postmaster int
-	made       []string // what to undo at the end, as SQL
+	scratch *measure.Scratch // when the database is ours
+	admin   *pgx.Conn
+	made    []string // what to undo at the end, as SQL
 }
 
 func openWorld(ctx context.Context, o options) (*world, error) {
@@ -56,11 +55,15 @@ func (w *world) open(ctx context.Context, o options) (err error) {
 	if err != nil || at.Hostname() != "127.0.0.1" {
 		return errors.New("the database must be a URL at 127.0.0.1: its CPU time is read from /proc")
 	}
-	if q := at.Query(); !q.Has("sslmode") {
+	q := at.Query()
+	if !q.Has("sslmode") {
 		q.Set("sslmode", "disable")
-		at.RawQuery = q.Encode()
-		w.url = at.String()
 	}
+	// Each query runs in one process on both sides. The time of parallel workers could only be read
+	// from the postmaster when they have ended, together with that of every other process that has.
+	q.Set("max_parallel_workers_per_gather", "0")
+	at.RawQuery = q.Encode()
+	w.url = at.String()
 	if w.admin, err = pgx.Connect(ctx, w.url); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -69,9 +72,6 @@ func (w *world) open(ctx context.Context, o options) (err error) {
 	}
 	if err := w.admin.QueryRow(ctx, `select count(*) from transaction`).Scan(&w.rows); err != nil {
 		return fmt.Errorf("count: %w", err)
-	}
-	if w.postmaster, err = parent(int(w.admin.PgConn().PID())); err != nil {
-		return err
 	}
 	w.server, err = measure.Start(ctx, o.binary, []string{"serve"}, func(address string) []string {
 		return []string{
@@ -84,12 +84,37 @@ func (w *world) open(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = w.server.Ready(ctx, readyPath)
-	return err
+	if _, err = w.server.Ready(ctx, readyPath); err != nil {
+		return err
+	}
+	return w.settle(ctx)
+}
+
+// settle waits until the server has done what the books left it to do: it would take the time from
+// what is measured.
+func (w *world) settle(ctx context.Context) error {
+	if _, err := w.admin.Exec(ctx, `update form_due set noted_at = noted_at - interval '1 hour'`); err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	for end := time.Now().Add(20 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		if _, err := w.admin.Exec(ctx, `update sighting_due set noted_at = noted_at - interval '1 hour'`); err != nil {
+			return fmt.Errorf("settle: %w", err)
+		}
+		var busy bool
+		if err := w.admin.QueryRow(ctx, `select pg_notify('coffer', 'pattern') is null or
+			pg_notify('coffer', 'finding') is null or exists (select from form_due) or exists (select from sighting_due)
+			or exists (select from proof_due)`).Scan(&busy); err != nil {
+			return fmt.Errorf("settle: %w", err)
+		}
+		if !busy {
+			return nil
+		}
+	}
+	return errors.New("the server does not come to rest")
 }
 
 func seed(ctx context.Context, o options, at string) error {
-	cmd := exec.CommandContext(ctx, o.binary, "dev", "seed", "--transactions", strconv.Itoa(o.transactions), //nolint:gosec // the binary that this program built or was told
+	cmd := exec.CommandContext(ctx, o.binary, "dev", "seed", "--transactions", strconv.Itoa(o.transactions), //nolint:gosec // the binary that this program built or was given
 		"--years", strconv.Itoa(o.years), "--end", "2026-06-30", "--raw")
 	cmd.Env = []string{"COFFER_DATABASE_URL=" + at}
 	cmd.Stderr = os.Stderr
@@ -110,8 +135,8 @@ func seed(ctx context.Context, o options, at string) error {
 	return nil
 }
 
-// purposes gives so many in a hundred transactions a purpose, and so a wording, of their own. What
-// notes changed wordings stays out of it: a household's come one by one.
+// purposes gives a percentage of the transactions a purpose, and so a wording, of their own. The
+// triggers that record changed wordings are off meanwhile: a household's come one by one.
 func purposes(ctx context.Context, conn *pgx.Conn, percent int) error {
 	if percent == 0 {
 		return nil
@@ -191,30 +216,29 @@ func (w *world) describe(ctx context.Context) (measure.Machine, error) {
 type clocks struct {
 	server   time.Duration
 	backends map[int]time.Duration
-	ended    time.Duration // of PostgreSQL's processes that are gone: parallel workers. It has 10 ms steps
 	client   time.Duration // of this program, where it is not the server
 	machine  time.Duration
 }
 
-// strangersSince is what the machine was busy with beside the side that was measured.
+// strangersSince returns the time that the machine spent on other work than the measured side.
 func (c clocks) strangersSince(before clocks) time.Duration {
 	return c.machine - before.machine - (c.server - before.server) - (c.client - before.client) - c.databaseSince(
 		before)
 }
 
 func (c clocks) databaseSince(before clocks) time.Duration {
-	sum := c.ended - before.ended
+	var sum time.Duration
 	for pid, cpu := range c.backends {
-		sum += cpu - before.backends[pid] // one that has come since is counted whole
+		sum += cpu - before.backends[pid] // a new backend is counted whole
 	}
 	return sum
 }
 
 // clocks reads them. Backends are those of both sides, because only one of them is under load and
-// the other's stand still.
+// the other's stand still. Autovacuum comes when it likes, so it belongs to neither.
 func (w *world) clocks(ctx context.Context, server int) (clocks, error) {
 	rows, err := w.admin.Query(ctx, `select pid from pg_stat_activity
-		where datname = current_database() and pid <> pg_backend_pid()`)
+		where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`)
 	if err != nil {
 		return clocks{}, fmt.Errorf("list backends: %w", err)
 	}
@@ -228,9 +252,6 @@ func (w *world) clocks(ctx context.Context, server int) (clocks, error) {
 			return clocks{}, err
 		}
 	}
-	if c.ended, err = childrenCPU(w.postmaster); err != nil {
-		return clocks{}, err
-	}
 	if c.machine, err = measure.MachineCPU(); err != nil {
 		return clocks{}, err
 	}
@@ -241,43 +262,4 @@ func (w *world) clocks(ctx context.Context, server int) (clocks, error) {
 	c.client = measure.OwnCPU()
 	c.server, err = measure.CPU(server)
 	return c, err
-}
-
-// stat reads the numbers of /proc/…/stat behind the process's name; the first is field 4.
-func stat(pid int) ([]string, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return nil, err
-	}
-	_, rest, ok := strings.Cut(string(b), ") ")
-	fields := strings.Fields(rest)
-	if !ok || len(fields) < 20 {
-		return nil, fmt.Errorf("/proc/%d/stat is not as expected", pid)
-	}
-	return fields[1:], nil
-}
-
-func parent(pid int) (int, error) {
-	f, err := stat(pid)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(f[0])
-}
-
-// childrenCPU is what the process's children had used that have ended.
-func childrenCPU(pid int) (time.Duration, error) {
-	f, err := stat(pid)
-	if err != nil {
-		return 0, err
-	}
-	var ticks int64
-	for _, at := range []int{12, 13} { // cutime, cstime: fields 16 and 17
-		n, err := strconv.ParseInt(f[at], 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }

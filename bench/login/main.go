@@ -109,7 +109,7 @@ func (f *flood) measure(ctx context.Context, lasts time.Duration) error {
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 
-// calls asks for the list of tags again and again and answers how long each took, sorted.
+// calls asks for the list of tags again and again and returns how long each call took, sorted.
 func (f *flood) calls(ctx context.Context, lasts time.Duration, each func()) []time.Duration {
 	var took []time.Duration
 	tick := time.NewTicker(pause)
@@ -169,7 +169,7 @@ func (f *flood) robin(ctx context.Context) {
 
 var client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 
-// send answers the status, 0 where none came.
+// send returns the status, or 0 if none came.
 func (f *flood) send(ctx context.Context, method, path, body, from string) int {
 	req, err := http.NewRequestWithContext(ctx, method, f.base+path, strings.NewReader(body))
 	if err != nil {

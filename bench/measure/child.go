@@ -14,8 +14,8 @@ import (
 
 const patience = 20 * time.Second
 
-// Coffer is the service to measure: the binary that was given, or else one that is built as
-// releases are: static, without paths, stripped. Whoever asked removes it.
+// Coffer returns the service to measure: the given binary, or else one that is built like releases:
+// static, without paths, stripped. The caller removes it.
 func Coffer(ctx context.Context, given string) (binary string, remove func(), err error) {
 	if given != "" {
 		return given, func() {}, nil
@@ -76,7 +76,7 @@ func freeAddress(ctx context.Context) (string, error) {
 // Pid is the process's id.
 func (c *Child) Pid() int { return c.cmd.Process.Pid }
 
-// Ready waits until a GET of the path answers 200 and says how long after exec that was.
+// Ready waits until a GET of the path returns 200, and returns the time since exec.
 func (c *Child) Ready(ctx context.Context, path string) (time.Duration, error) {
 	request := Get(c.Address, path, "")
 	for time.Since(c.Started) < patience && ctx.Err() == nil {
@@ -95,7 +95,7 @@ func (c *Child) Ready(ctx context.Context, path string) (time.Duration, error) {
 	return 0, fmt.Errorf("the server at %s was not ready within %s", c.Address, patience)
 }
 
-// Stop ends the process as an operator would and waits for it; one that does not end is killed.
+// Stop ends the process as an operator would and waits for it; if it does not end, it is killed.
 func (c *Child) Stop() {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have gone already
 	late := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })

@@ -36,7 +36,7 @@ type Scratch struct {
 	admin *pgx.Conn
 }
 
-// Main runs a measuring program until it ends or is interrupted, and says what went wrong.
+// Main runs a measuring program until it ends or is interrupted, and prints its error.
 func Main(name string, run func(context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx)

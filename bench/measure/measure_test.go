@@ -101,7 +101,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// What /proc says is held against a loop whose CPU time getrusage knows.
+// The figures of /proc are compared with a loop whose CPU time getrusage knows.
 func TestCPU(t *testing.T) {
 	t.Parallel()
 	pid := os.Getpid()

@@ -41,7 +41,7 @@ func CPU(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// OwnCPU is the time that this process has spent on a core: what the client costs.
+// OwnCPU returns the time that this process has spent on a core, which is the cost of the client.
 func OwnCPU() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for oneself
@@ -94,8 +94,8 @@ func MemoryOf(pid int) (Memory, error) {
 	return m, err
 }
 
-// readSizes fills in the lines "Name: 123 kB" that are asked for. One that is missing is an error:
-// a zero would look like a triumph.
+// readSizes fills in the requested lines "Name: 123 kB". A missing line is an error, because a zero
+// would look like a triumph.
 func readSizes(path string, want map[string]*int64) error {
 	b, err := os.ReadFile(path) //nolint:gosec // the callers above name files below /proc
 	if err != nil {

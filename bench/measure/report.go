@@ -33,7 +33,7 @@ func Quantile[T cmp.Ordered](sorted []T, q float64) T {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// A Machine says where and of what a figure was measured; without that it means nothing.
+// A Machine describes where a figure was measured; without that it means nothing.
 type Machine struct {
 	Date          string `json:"date"`
 	Commit        string `json:"commit"`
@@ -107,7 +107,7 @@ func Table(w io.Writer, rows [][]string) {
 	_ = t.Flush() // a terminal that has gone needs no table
 }
 
-// Verdict says whether a goal was met.
+// Verdict reports whether a goal was met.
 func Verdict(met bool) string {
 	if met {
 		return "met"

@@ -106,7 +106,8 @@ func measureAll(ctx context.Context, o options) (*report, error) {
 	return r, nil
 }
 
-// startAll starts the servers. What it started is answered with an error too, to be stopped.
+// startAll starts the servers. With an error it also returns those that it started, so they can be
+// stopped.
 func startAll(ctx context.Context, binary string, scratch *measure.Scratch) ([]*contender, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -230,7 +231,7 @@ func one(ctx context.Context, o options, scratch *measure.Scratch, c *contender)
 	}
 	var database time.Duration
 	for pid, cpu := range after.backends {
-		database += cpu - before.backends[pid] // one that has come since is counted whole
+		database += cpu - before.backends[pid] // a new backend is counted whole
 	}
 	server, own := after.server-before.server, after.own-before.own
 	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(run.Requests) }

@@ -60,8 +60,8 @@ func newResult(connections, size int, contenders []*contender) *result {
 }
 
 // add records a turn's figures, one per contender, and reports whether it did. It discards the turn
-// if other processes used more than the share quiet of the cores in one of its rounds. What the
-// contenders achieved plays no part in that decision.
+// if other processes used more than the share quiet of the cores in one of its rounds. The
+// contenders' results play no part in that decision.
 func (r *result) add(figures []figure, quiet float64) bool {
 	for _, f := range figures {
 		if f.Others > quiet {

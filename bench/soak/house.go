@@ -130,7 +130,7 @@ func (h *house) send(ctx context.Context, method, path, body string) (int, []byt
 	return res.StatusCode, b, err
 }
 
-// refuse notes a call that did not go well. One that was cut off by the end of the run is none.
+// refuse records a call that failed. A call that the end of the run cut off does not count.
 func (h *house) refuse(ctx context.Context, status int, what string) {
 	if ctx.Err() != nil {
 		return

@@ -17,8 +17,8 @@ import (
 
 const (
 	goalSlope = 1.0 // percent of memory an hour
-	// over which a slope of memory is held against the goal: a collector's ups and downs are
-	// percents by themselves
+	// the least span over which a slope of memory is compared with the goal: a collector's ups and
+	// downs are percents by themselves
 	leastSpan = 30 * time.Minute
 )
 
@@ -84,7 +84,7 @@ func slope(samples []sample, value func(sample) float64) (rise, mean float64) {
 	return up / across, mean
 }
 
-// flat says whether a value is, in the last fifth of the samples, at most a tenth and five above
+// flat reports whether a value is, in the last fifth of the samples, at most a tenth and five above
 // what it was in the first fifth.
 func flat(samples []sample, value func(sample) float64) (first, last float64, ok bool) {
 	fifth := max(1, len(samples)/5)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What grows must be noticed, and what only goes up and down must not.
+// A growing figure must be detected, and one that only goes up and down must not.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	hour := func(change func(at float64, s *sample)) []sample {

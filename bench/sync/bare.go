@@ -61,7 +61,7 @@ func with(ctx context.Context, db *pg.DB, f func(*pgx.Conn) error) error {
 	return f(conn.Conn())
 }
 
-// bareTime runs f on a connection of its own and answers what it took and cost.
+// bareTime runs f on its own connection and returns the time and the cost.
 func bareTime(ctx context.Context, db *pg.DB, f func(*pgx.Conn) error) (span, error) {
 	conn, err := pgx.Connect(ctx, db.Config().ConnString())
 	if err != nil {

@@ -61,7 +61,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// figures are what a round measured.
+// figures are the measurements of a round.
 type figures struct {
 	machine       measure.Machine
 	rows, entries int64
@@ -390,8 +390,8 @@ func wal(ctx context.Context, db *pg.DB) (int64, error) {
 	return pg.Value[int64](ctx, db, `select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint`)
 }
 
-// unchanged reads the same rows once more: the cursor is taken back, so that the bank brings all of
-// them again.
+// unchanged reads the same rows once more: the cursor is set back, so the bank sends all of them
+// again.
 func (h *house) unchanged(ctx context.Context) (span, []tableWrites, error) {
 	if _, err := pg.Exec(ctx, h.db, `update connection set cursor = ''`); err != nil {
 		return span{}, nil, err

@@ -1,6 +1,6 @@
 // Package account keeps the household's accounts, from banks and by hand: their names and owners,
-// their balances day by day, and the proof that the transactions between two stated balances add up
-// to the difference. It must not know what a transaction means: it only adds amounts up.
+// their daily balances, and the proof that the transactions between two stated balances add up to
+// the difference. It must not know what a transaction means: it only adds up amounts.
 package account
 
 import (
@@ -37,28 +37,28 @@ type Account struct {
 	Subtype          *text.Untrusted `json:"subtype" db:"subtype" doc:"Untrusted: the bank's own term"`
 	Mask             *text.Untrusted `json:"mask" db:"mask" doc:"Untrusted: the last digits of its number, as the bank wrote them"`
 	Currency         money.Currency  `json:"iso_currency_code" db:"currency"`
-	BalanceCurrent   *money.Amount   `json:"balance_current" db:"balance_current" doc:"As the bank states it: the money in the account, or the debt of a credit or loan account"`
-	BalanceAvailable *money.Amount   `json:"balance_available" db:"balance_available" doc:"As the bank states it"`
-	BalanceLimit     *money.Amount   `json:"balance_limit" db:"balance_limit" doc:"Of a credit account, as the bank states it"`
+	BalanceCurrent   *money.Amount   `json:"balance_current" db:"balance_current" doc:"As reported by the bank: the money in the account, or the debt of a credit or loan account"`
+	BalanceAvailable *money.Amount   `json:"balance_available" db:"balance_available" doc:"As reported by the bank"`
+	BalanceLimit     *money.Amount   `json:"balance_limit" db:"balance_limit" doc:"For a credit account: as reported by the bank"`
 	BalanceAsOf      *pg.Time        `json:"balance_as_of" db:"balance_as_of"`
-	BalanceToday     *money.Amount   `json:"balance_today" db:"balance_today" doc:"What it stands at today: the last balance that was stated, and the posted transactions since; null if nobody stated one"`
-	BalanceDerived   bool            `json:"balance_today_derived" db:"balance_today_derived" doc:"Nobody stated a balance today, so balance_today follows from balance_date"`
-	BalanceDate      *pg.Date        `json:"balance_date" db:"balance_date" doc:"Day of the last stated balance"`
-	BalanceSource    *string         `json:"balance_source" db:"balance_source" enum:"provider,statement,manual" doc:"Who stated it"`
-	BalanceMethod    string          `json:"balance_method" db:"balance_method" enum:"transactions,valuations" doc:"Whether transactions explain its value, or only stated balances do"`
-	InstitutionName  *text.Untrusted `json:"institution_name" db:"institution_name" doc:"The bank: as the household wrote it, else as the provider names it (untrusted)"`
+	BalanceToday     *money.Amount   `json:"balance_today" db:"balance_today" doc:"Today's balance: the last reported balance plus posted transactions since; null if no balance is known"`
+	BalanceDerived   bool            `json:"balance_today_derived" db:"balance_today_derived" doc:"Whether balance_today is calculated, because no balance was reported today"`
+	BalanceDate      *pg.Date        `json:"balance_date" db:"balance_date" doc:"Date of the last reported balance"`
+	BalanceSource    *string         `json:"balance_source" db:"balance_source" enum:"provider,statement,manual" doc:"Source of the balance"`
+	BalanceMethod    string          `json:"balance_method" db:"balance_method" enum:"transactions,valuations" doc:"transactions: the balance follows the transactions; valuations: only entered balances count"`
+	InstitutionName  *text.Untrusted `json:"institution_name" db:"institution_name" doc:"The bank: as entered by the household, else as reported by the provider (untrusted)"`
 	ClosedOn         *pg.Date        `json:"closed_on" db:"closed_on" doc:"Its last day; after it the balance is 0"`
-	BooksStatus      string          `json:"books_status" db:"-" enum:"proved,gap,open,none" doc:"Whether its transactions explain its balances, as in its proof"`
-	Hidden           bool            `json:"hidden" db:"hidden" doc:"Left out of totals unless a filter names it"`
-	ReviewFrom       *pg.Date        `json:"review_from" db:"review_from" doc:"New transactions dated before this day do not wait for review; null: all of them do"`
-	LowBalance       *money.Amount   `json:"low_balance" db:"low_balance" doc:"Below which balance notifications tell of it; null: never"`
+	BooksStatus      string          `json:"books_status" db:"-" enum:"proved,gap,open,none" doc:"Whether its transactions match its balances, as in its proof"`
+	Hidden           bool            `json:"hidden" db:"hidden" doc:"Excluded from totals unless a filter includes it"`
+	ReviewFrom       *pg.Date        `json:"review_from" db:"review_from" doc:"New transactions dated before this day skip review; null: all are reviewed"`
+	LowBalance       *money.Amount   `json:"low_balance" db:"low_balance" doc:"Low-balance threshold for notifications; null: off"`
 	Held             []string        `json:"held" db:"held" enum:"display_name,hidden,owner,name,iso_currency_code,institution_name,type,subtype,balance_method,closed_on" doc:"Fields that a person set: an agent needs force to change them"`
 	CreatedAt        pg.Time         `json:"created_at" db:"created_at"`
 	UpdatedAt        pg.Time         `json:"updated_at" db:"updated_at"`
-	Notes            []op.Note       `json:"notes,omitempty" db:"-" doc:"After a change: what it does not do yet"`
+	Notes            []op.Note       `json:"notes,omitempty" db:"-" doc:"After a change: caveats about it"`
 }
 
-// A ToolAccount is an Account in the shape of the tools.
+// A ToolAccount is an Account as tools return it.
 type ToolAccount struct {
 	ID               id.ID           `json:"id" doc:"Short id"`
 	Name             text.Untrusted  `json:"name" doc:"The household's name for it, else the bank's (untrusted)"`
@@ -72,10 +72,10 @@ type ToolAccount struct {
 	BalanceCurrent   *money.Amount   `json:"balance_current" doc:"The money in the account, or the debt of a credit or loan account"`
 	BalanceAvailable *money.Amount   `json:"balance_available"`
 	BalanceAsOf      *pg.Time        `json:"balance_as_of"`
-	BalanceToday     *money.Amount   `json:"balance_today" doc:"The last stated balance and the posted transactions since"`
-	BalanceDate      *pg.Date        `json:"balance_date" doc:"Day of the last stated balance"`
-	BalanceSource    *string         `json:"balance_source" enum:"provider,statement,manual" doc:"Who stated it"`
-	BooksStatus      string          `json:"books_status" enum:"proved,gap,open,none" doc:"proved: transactions explain the balances; gap: somewhere they do not; open: cannot be told; none: no balance, or transactions do not explain the value"`
+	BalanceToday     *money.Amount   `json:"balance_today" doc:"The last reported balance plus posted transactions since"`
+	BalanceDate      *pg.Date        `json:"balance_date" doc:"Date of the last reported balance"`
+	BalanceSource    *string         `json:"balance_source" enum:"provider,statement,manual" doc:"Source of the balance"`
+	BooksStatus      string          `json:"books_status" enum:"proved,gap,open,none" doc:"proved: transactions match the balances; gap: a mismatch exists; open: not enough data; none: no balance, or the value doesn't depend on transactions"`
 	Hidden           bool            `json:"hidden"`
 }
 
@@ -96,13 +96,15 @@ func toolAccounts(accounts []Account) []ToolAccount {
 	return out
 }
 
-// Moves is the condition on transactions t that move their account: posted, not deleted, neither a
-// part of another nor entered by hand and matched with the bank's, which counts.
+// Moves is the condition for transactions t that change their account's balance: posted and not
+// deleted. Parts of another transaction do not count. A manual transaction that is matched with the
+// bank's does not count either, because the bank's row does.
 const Moves = `t.deleted_at is null and not t.pending and ` + journal.BankRow + `
 	and not (t.origin = 'manual' and t.excluded)`
 
-// accountRows are accounts with their balance today, as the derived balances of days have it: the
-// last stated one, then the posted transactions since, unless they do not explain the value.
+// accountRows selects accounts with today's balance, derived as for any other day: the last stated
+// balance plus the posted transactions since. If transactions do not explain the account's value,
+// the last stated balance stands.
 const accountRows = `
 	select a.id, a.short_id, a.connection_id, a.provider, coalesce(a.owner_id, cn.member_id) as user_id,
 		m.name as user_name, a.owner_id,
@@ -128,7 +130,7 @@ const accountRows = `
 		where a.balance_method = 'transactions' and t.account_id = a.id and t.date > st.day and t.date <= ` + today + `
 			and t.currency = a.currency and ` + Moves + `) mv on true`
 
-// Ops is the menu of accounts.
+// Ops returns the operations on accounts.
 func (r *Register) Ops() []*op.Op {
 	return []*op.Op{
 		op.Shaped(op.Reading(op.Spec{
@@ -141,11 +143,11 @@ func (r *Register) Ops() []*op.Op {
 		op.Reading(op.Spec{Name: "account.get", Route: "GET /accounts/{id}", Summary: "Shows one account."}, r.Account),
 		op.Writing(op.Spec{
 			Name: "account.update", Route: "PATCH /accounts/{id}",
-			Summary: "Changes an account: its names, owner, kind, institution, closing day, and whether it is hidden.",
+			Summary: "Changes an account's name, owner, type, institution, closing date or visibility.",
 		}, r.PatchAccount),
 		op.Writing(op.Spec{
 			Name: "account.create", Route: "POST /accounts",
-			Summary: "Adds an account that no bank keeps, such as cash, a house or a loan.",
+			Summary: "Adds a manual account, such as cash, a house or a loan.",
 		}, r.CreateAccount),
 		op.Writing(op.Spec{
 			Name: "account.delete", Route: "DELETE /accounts/{id}",
@@ -153,30 +155,30 @@ func (r *Register) Ops() []*op.Op {
 		}, r.DeleteAccount),
 		op.Reading(op.Spec{
 			Name: "account.balances", Route: "GET /accounts/{id}/balances",
-			Summary: "Shows an account's balance day by day, newest first, with who stated it.",
+			Summary: "Shows an account's daily balances and their source, newest first.",
 		}, r.Balances),
 		op.Writing(op.Spec{
 			Name: "balance.set", Route: "PUT /accounts/{id}/balances/{day}", Tool: "set_balance", Overwrites: true,
-			Summary: "States what an account stood at when a day was over.",
-			Agent: "States what an account stood at when a day was over, as the household knows it. It " +
-				"prevails over what the bank and statements say of that day.",
+			Summary: "Sets an account's balance at the end of a day.",
+			Agent: "Sets an account's end-of-day balance as entered by the household. It overrides the bank " +
+				"and statements for that day.",
 		}, r.SetBalance),
 		op.Writing(op.Spec{
 			Name: "balance.delete", Route: "DELETE /accounts/{id}/balances/{day}",
-			Summary: "Removes a balance that somebody set; what a statement or the bank says of the day applies again.",
+			Summary: "Removes a manually set balance; the statement or bank balance applies again.",
 		}, r.DeleteBalance),
 		op.Reading(op.Spec{
 			Name: "account.proof", Route: "GET /accounts/{id}/proof",
-			Summary: "Shows from when to when an account's transactions explain its balances, and where they do not.",
+			Summary: "Checks one account: where its transactions match its balances and where they don't.",
 		}, r.Proof),
 		op.Reading(op.Spec{
-			Name: "proof.list", Route: "GET /proof", Heavy: true, // after the books of many accounts changed
-			Summary: "Shows for every account whether its transactions explain its balances.",
+			Name: "proof.list", Route: "GET /proof", Heavy: true, // slow after the books of many accounts changed
+			Summary: "Checks every account: whether its transactions match its balances.",
 		}, r.Proofs),
 	}
 }
 
-// Accounts returns all accounts, by name.
+// Accounts returns all accounts, ordered by name.
 func (r *Register) Accounts(ctx context.Context, q pg.Querier, _ op.None) ([]Account, error) {
 	all, err := pg.All[Account](ctx, q, accountRows+` where a.deleted_at is null
 		order by lower(coalesce(nullif(a.display_name, ''), a.name)), a.id`)
@@ -197,7 +199,7 @@ func (r *Register) Account(ctx context.Context, q pg.Querier, in Ref) (Account, 
 		and (a.id = $1 or a.short_id = $2)`, pg.RefTo(in.ID).IDArgs()...))
 }
 
-// judged completes an account that was read with the status of its books.
+// judged adds the status of the books to an account that was just read.
 func (r *Register) judged(ctx context.Context, q pg.Querier) func(Account, error) (Account, error) {
 	return func(a Account, err error) (Account, error) {
 		if err != nil {
@@ -211,7 +213,7 @@ func (r *Register) judged(ctx context.Context, q pg.Querier) func(Account, error
 
 func noAccount(err error) error { return pg.Found(err, "account", "{account.list} lists them") }
 
-// ReassignOwner gives the accounts that one member owns to another.
+// ReassignOwner transfers the accounts that one member owns to another member.
 func (r *Register) ReassignOwner(ctx context.Context, tx pg.Tx, from, into id.ID) error {
 	_, err := pg.Exec(ctx, tx, `update account set owner_id = $2, updated_at = clock_timestamp()
 		where owner_id = $1`, from, into)

@@ -53,7 +53,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("get: %+v, %v", got, err)
 	}
 	if _, err := b.Account(t.Context(), db, Ref{"nothing0"}); !errs.Is(err, errs.NotFound) {
-		t.Errorf("get nothing: %v", err)
+		t.Errorf("get an unknown account: %v", err)
 	}
 
 	patch := func(in PatchAccount) (Account, error) {
@@ -73,7 +73,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("patch: %+v, %v", a, err)
 	}
 	if lean := toolAccounts([]Account{a}); lean[0].Name.Plain() != "Daily" {
-		t.Errorf("the tool calls it %q", lean[0].Name.Plain())
+		t.Errorf("the tool's name is %q", lean[0].Name.Plain())
 	}
 	a, err = patch(PatchAccount{
 		ID: checking.Short(), DisplayName: op.Null[string]{Set: true},
@@ -84,10 +84,10 @@ func TestAccounts(t *testing.T) {
 	}
 	if _, err := patch(PatchAccount{ID: checking.Short(), OwnerUserID: given("nobody00")}); !errs.Is(err,
 		errs.InvalidReference) {
-		t.Errorf("an owner who is nobody: %v", err)
+		t.Errorf("an unknown owner: %v", err)
 	}
 	if _, err := patch(PatchAccount{ID: "nothing0", Hidden: new(true)}); !errs.Is(err, errs.NotFound) {
-		t.Errorf("patch nothing: %v", err)
+		t.Errorf("patch an unknown account: %v", err)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestBalances(t *testing.T) {
 		if !page.HasMore {
 			break
 		}
-		in.Cursor, in.ID = page.NextCursor, account.String() // another name of the same account is the same list
+		in.Cursor, in.ID = page.NextCursor, account.String() // the UUID and the short id name the same list
 	}
 	if len(days) != 10 || days[0] != "2026-01-10" || days[9] != "2026-01-01" {
 		t.Errorf("walked %v", days)

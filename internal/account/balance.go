@@ -12,31 +12,32 @@ import (
 	"coffer/internal/pg"
 )
 
-// Who states balances; a person prevails over a statement, and a statement over a provider.
+// Sources of stated balances. A person's balance overrides a statement's, and a statement's
+// overrides a provider's.
 const (
 	ByProvider  = "provider"
 	ByStatement = "statement"
 	byHand      = "manual"
-	byReckoning = "derived" // stated by nobody: it follows from the transactions
+	byReckoning = "derived" // not stated: it follows from the transactions
 )
 
 // ListBalances asks for a page of an account's balance history.
 type ListBalances struct {
 	ID        string   `json:"id" minLength:"1" doc:"The account's UUID or short id"`
-	StartDate *pg.Date `json:"start_date,omitempty" doc:"From this day on"`
-	EndDate   *pg.Date `json:"end_date,omitempty" doc:"Up to and including this day"`
-	Derive    bool     `json:"derive,omitempty" doc:"Also show the days between, and after, on which nobody stated a balance: it follows from the transactions"`
+	StartDate *pg.Date `json:"start_date,omitempty" doc:"Start date (inclusive)"`
+	EndDate   *pg.Date `json:"end_date,omitempty" doc:"End date (inclusive)"`
+	Derive    bool     `json:"derive,omitempty" doc:"Also show calculated balances of the days without a reported one"`
 	Cursor    string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same dates"`
 	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Days per page"`
 }
 
-// A DailyBalance is what an account stood at on a day, in the account's currency.
+// A DailyBalance is an account's balance on a day, in the account's currency.
 type DailyBalance struct {
 	Day       pg.Date       `json:"day"`
 	Current   *money.Amount `json:"current" doc:"The money in the account, or the debt of a credit or loan account"`
-	Available *money.Amount `json:"available" doc:"As the bank stated it"`
-	Source    string        `json:"source" enum:"provider,statement,manual,derived" doc:"Who stated it; derived: nobody, it follows from the transactions"`
-	Gap       bool          `json:"gap" doc:"The day lies in a gap: the transactions do not explain the balances around it"`
+	Available *money.Amount `json:"available" doc:"As reported by the bank"`
+	Source    string        `json:"source" enum:"provider,statement,manual,derived" doc:"Source of the balance; derived: calculated from the transactions"`
+	Gap       bool          `json:"gap" doc:"The day is in a gap: the transactions don't match the balances around it"`
 }
 
 // Balances is a page of an account's balance history, newest day first.
@@ -91,7 +92,7 @@ func (r *Register) Balances(ctx context.Context, q pg.Querier, in ListBalances) 
 	return out, err
 }
 
-// shown are the days of a page from its newest on, and one more if there is one.
+// shown returns the days of a page, newest first, and one more day if there is one.
 func (b *books) shown(in ListBalances, to dayNumber) ([]DailyBalance, error) {
 	out := []DailyBalance{}
 	v, err := b.prove()
@@ -121,7 +122,7 @@ func (b *books) shown(in ListBalances, to dayNumber) ([]DailyBalance, error) {
 			if i < 0 {
 				return out, nil
 			}
-			to = b.stated[i].day + 1 // the loop takes one
+			to = b.stated[i].day + 1 // the loop decrements it
 			continue
 		default:
 			balance, known, err := d.on(to)
@@ -138,7 +139,7 @@ func (b *books) shown(in ListBalances, to dayNumber) ([]DailyBalance, error) {
 	return out, nil
 }
 
-// books are what an account's balances and its proof follow from.
+// books hold the input of an account's derived balances and proof.
 type books struct {
 	ID       id.ID          `db:"id"`
 	Type     string         `db:"type"`
@@ -146,8 +147,8 @@ type books struct {
 	Method   string         `db:"balance_method"`
 	ClosedOn *pg.Date       `db:"closed_on"`
 	Today    pg.Date        `db:"today"`
-	rows     []balanceRow   // the strongest of each day, oldest first
-	stated   []stated       // the same for the proof
+	rows     []balanceRow   // the one that overrides the others of its day, oldest first
+	stated   []stated       // the same balances in the form that prove takes
 	moves    []movement
 }
 
@@ -161,11 +162,12 @@ type balanceRow struct {
 	Exact     bool          `db:"exact"`
 }
 
-// A movementRow is what the posted rows of an account, two days and a currency come to.
+// A movementRow is the sum of an account's posted rows with the same posting day, authorized day
+// and currency.
 type movementRow struct {
 	Account    id.ID          `db:"account_id"`
 	Posted     pg.Date        `db:"posted"`
-	Authorised pg.Date        `db:"authorised"`
+	Authorized pg.Date        `db:"authorized"`
 	Currency   money.Currency `db:"currency"`
 	Out        money.Total    `db:"out"`
 	Rows       int64          `db:"rows"`
@@ -206,21 +208,21 @@ func fillBooks(ctx context.Context, q pg.Querier, all []*books) error {
 		b.stated = append(b.stated, stated{dayOf(row.Day), asset.In(b.Currency), row.Exact})
 	}
 	moves, err := pg.All[movementRow](ctx, q, `
-		select t.account_id, t.date as posted, coalesce(t.authorized_date, t.date) as authorised, t.currency,
+		select t.account_id, t.date as posted, coalesce(t.authorized_date, t.date) as authorized, t.currency,
 			sum(t.amount) as out, count(*) as rows
 		from transaction t where t.account_id = any($1) and `+Moves+`
 		group by t.account_id, t.date, coalesce(t.authorized_date, t.date), t.currency`, ids)
 	for _, m := range moves {
 		b := of[m.Account]
-		b.moves = append(b.moves, movement{dayOf(m.Posted), dayOf(m.Authorised), m.Out.In(m.Currency), m.Rows})
+		b.moves = append(b.moves, movement{dayOf(m.Posted), dayOf(m.Authorized), m.Out.In(m.Currency), m.Rows})
 	}
 	return err
 }
 
-// owes says that the account's balances are debts.
+// owes reports whether the account's balances are debts.
 func (b *books) owes() bool { return b.Type == bank.Credit || b.Type == bank.Loan }
 
-// closed is the day on which the account was closed, or 0.
+// closed returns the day on which the account was closed, or 0.
 func (b *books) closed() dayNumber {
 	if b.ClosedOn == nil {
 		return 0
@@ -234,7 +236,7 @@ func (b *books) days() (days, error) {
 	})
 }
 
-// prove is the proof; where rows do not explain the value there is none.
+// prove runs the proof. If rows do not explain the account's value, there is no proof to run.
 func (b *books) prove() (verdict, error) {
 	if b.Method == byValuations {
 		return verdict{status: none, statements: len(b.stated)}, nil
@@ -242,8 +244,8 @@ func (b *books) prove() (verdict, error) {
 	return prove(b.Currency, b.moves, b.stated)
 }
 
-// signed is a balance as its account shows it: a debt is positive. It is nil if it has more digits
-// than a balance can have.
+// signed converts an asset value to the account's own sign, where a debt is positive. It returns
+// nil if the value has more digits than a balance can have.
 func (b *books) signed(asset money.Total) *money.Amount {
 	if b.owes() {
 		asset = asset.Neg()
@@ -261,7 +263,7 @@ func (d dayNumber) date() pg.Date {
 	return pg.Day(time.Unix(int64(d)*int64(24*time.Hour/time.Second), 0))
 }
 
-// State stores what a provider's rows or a statement say an account held when days were over.
+// State stores closing balances of days that a provider or a statement reported.
 func (r *Register) State(ctx context.Context, tx pg.Tx, account id.ID, source string, closings []bank.Closing) error {
 	if len(closings) == 0 {
 		return nil
@@ -284,20 +286,20 @@ func (r *Register) State(ctx context.Context, tx pg.Tx, account id.ID, source st
 type BalanceDay struct {
 	ID    string  `json:"id" minLength:"1" doc:"The account's UUID or short id"`
 	Day   pg.Date `json:"day" doc:"The day" agent:"-"`
-	Force bool    `json:"force,omitempty" doc:"Also change a balance that a person set" agent:"-"`
+	Force bool    `json:"force,omitempty" doc:"Override a balance set by a person" agent:"-"`
 }
 
 // SetBalance is the input of SetBalance.
 type SetBalance struct {
 	BalanceDay
-	Current   money.Amount  `json:"current" doc:"The money in the account when the day was over, or the debt of a credit or loan account" agent:"Or the debt of a credit or loan account"`
+	Current   money.Amount  `json:"current" doc:"Balance at the end of the day: the money in the account, or the debt of a credit or loan account" agent:"Or the debt of a credit or loan account"`
 	Available *money.Amount `json:"available,omitempty" doc:"What could be spent" agent:"-"`
 }
 
-// SetBalance states a balance by hand.
+// SetBalance stores a balance that the caller entered by hand.
 func (r *Register) SetBalance(ctx context.Context, tx pg.Tx, in SetBalance) (DailyBalance, error) {
 	to := handBalance{in.Current, in.Available}
-	b, err := r.say(ctx, tx, in.BalanceDay, &to, "Set a balance")
+	b, err := r.say(ctx, tx, in.BalanceDay, &to, "Entered a balance")
 	if err != nil {
 		return DailyBalance{}, err
 	}
@@ -311,7 +313,7 @@ func (r *Register) SetBalance(ctx context.Context, tx pg.Tx, in SetBalance) (Dai
 	}, err
 }
 
-// DeleteBalance removes a balance that was stated by hand.
+// DeleteBalance removes a balance that was entered by hand.
 func (r *Register) DeleteBalance(ctx context.Context, tx pg.Tx, in BalanceDay) (op.None, error) {
 	_, err := r.say(ctx, tx, in, nil, "Removed a balance")
 	return op.None{}, err

@@ -49,7 +49,7 @@ func (d *desk) unset(kind string, account id.ID, day string) error {
 	})
 }
 
-// on is the balance of a day and who stated it.
+// on returns a day's balance and its source.
 func (d *desk) on(account id.ID, day string) string {
 	d.Helper()
 	at := date(d.T, day)
@@ -79,8 +79,9 @@ func (d *desk) last() id.ID {
 	return u
 }
 
-// A person prevails over a statement, a statement over the bank. What is removed uncovers the next,
-// a revert restores what was there, and an agent leaves what a person set.
+// A person's balance overrides a statement's, and a statement's overrides the bank's. Removing one
+// uncovers the next, a revert restores the previous state, and an agent cannot change a person's
+// balance.
 func TestStatedBalances(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -109,10 +110,10 @@ func TestStatedBalances(t *testing.T) {
 	}
 	byPerson := d.last()
 	if _, err := d.set("agent", a, "2026-05-02", "1"); !errs.Is(err, errs.Conflict) {
-		t.Errorf("an agent changed what a person set: %v", err)
+		t.Errorf("an agent changed a person's balance: %v", err)
 	}
 	if err := d.unset("agent", a, "2026-05-02"); !errs.Is(err, errs.Conflict) {
-		t.Errorf("an agent removed what a person set: %v", err)
+		t.Errorf("an agent removed a person's balance: %v", err)
 	}
 	want("a person", "31.50 manual")
 	if r := d.revert("user", byPerson); r.Reverted != 1 {
@@ -125,7 +126,7 @@ func TestStatedBalances(t *testing.T) {
 	want("nobody's", "20.00 statement")
 	before := d.last()
 	if err := d.unset("user", a, "2026-05-02"); err != nil || d.last() != before {
-		t.Errorf("removing what is not there is a change: %v", err)
+		t.Errorf("removing an absent balance recorded a change: %v", err)
 	}
 	if _, err := d.set("user", a, "2026-05-02", "5"); err != nil {
 		t.Fatal(err)
@@ -139,7 +140,7 @@ func TestStatedBalances(t *testing.T) {
 	}
 	want("restored", "5.00 manual")
 	if _, err := d.set("user", a, "2999-01-01", "5"); !errs.Is(err, errs.ValidationError) {
-		t.Errorf("the future: %v", err)
+		t.Errorf("a day in the future: %v", err)
 	}
 	exec(t, d.db, `update account set deleted_at = now() where id = $1`, a)
 	if r := d.revert("user", d.last()); r.Reverted != 0 || len(r.Skipped) != 1 || r.Skipped[0].Reason != "missing" {
@@ -147,7 +148,7 @@ func TestStatedBalances(t *testing.T) {
 	}
 }
 
-// A revert by an agent leaves a balance that a person set, also one that the agent had set before.
+// An agent's revert leaves a balance that a person set, even if the agent had set it before.
 func TestRevertLeavesHeldBalances(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -164,8 +165,8 @@ func TestRevertLeavesHeldBalances(t *testing.T) {
 	}
 }
 
-// A card owes what is charged: its days follow with the other sign, and the account says the same
-// of today as its days do.
+// A charge increases what a card owes, so its days are derived with the opposite sign. The
+// account's balance today equals the derived balance of today.
 func TestDerivedBalances(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -209,12 +210,12 @@ func TestDerivedBalances(t *testing.T) {
 		today := d.on(account, time.Now().UTC().Format(time.DateOnly))
 		if err != nil || got.BalanceToday == nil || got.BalanceToday.String()+" derived" != today || !got.BalanceDerived ||
 			*got.BalanceSource != byHand || got.BalanceDate.String() != "2026-05-04" || got.BalanceMethod != byTransactions {
-			t.Errorf("%+v, %v; its day says %s", got, err, today)
+			t.Errorf("%+v, %v; the derived balance of the day is %s", got, err, today)
 		}
 	}
 }
 
-// A charge that is in the books twice, and one that somebody deleted, are what the proof suspects.
+// The proof names a charge that is in the books twice and one that was deleted as candidates.
 func TestProofNamesCandidates(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -13,11 +13,10 @@ import (
 	"coffer/internal/pg"
 )
 
-// fieldBalance begins the field of an entry about a balance that was stated by hand; the day
-// follows.
+// fieldBalance is the prefix of an entry's field for a balance entered by hand; the day follows.
 const fieldBalance = "balance:"
 
-// A handBalance is a balance that was stated by hand, as an entry writes it: "1200.00", or "1200.00
+// A handBalance is a balance entered by hand. An entry writes it as "1200.00" or as "1200.00
 // available 1100.00".
 type handBalance struct {
 	current   money.Amount
@@ -46,7 +45,7 @@ func readHandBalance(s string) (h handBalance, err error) {
 	return h, err
 }
 
-// A storedHand is a row that was stated by hand.
+// A storedHand is a stored balance that was entered by hand.
 type storedHand struct {
 	Current   money.Amount  `db:"current"`
 	Available *money.Amount `db:"available"`
@@ -62,15 +61,16 @@ func (r *Register) handStated(ctx context.Context, q pg.Querier, account id.ID, 
 	return &found[0], nil
 }
 
-// say makes a day's balance what the caller says it is, or leaves it to others to say, and records
-// that.
+// say sets a day's balance to the one that the caller gives, or removes the caller's balance if to
+// is nil, and records the change.
 func (r *Register) say(ctx context.Context, tx pg.Tx, in BalanceDay, to *handBalance, summary string) (*books, error) {
 	b, err := pg.One[books](ctx, tx, bookRows+`and (a.id = $1 or a.short_id = $2) for update of a`,
 		pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
 		return nil, noAccount(err)
 	}
-	// A balance has no version of its own; the account has, and shows what it stands at.
+	// A balance has no version of its own. The account has one, and it includes the current
+	// balance.
 	a, err := r.judged(ctx, tx)(pg.One[Account](ctx, tx, accountRows+` where a.id = $1`, b.ID))
 	if err != nil {
 		return nil, err
@@ -89,11 +89,11 @@ func (r *Register) say(ctx context.Context, tx pg.Tx, in BalanceDay, to *handBal
 	e := &s.entry
 	switch {
 	case was == nil && to == nil:
-		return &b, nil // what is asked for is so
+		return &b, nil // nothing to remove
 	case was != nil:
 		if journal.Held(was.SetBy, op.ActorOf(ctx), in.Force) {
 			return nil, errs.New(errs.Conflict,
-				"a person set this balance, so it is held; give force: true to change it anyway")
+				"a person set this balance, so it is locked (held); pass force: true to change it anyway")
 		}
 		e.Before, e.BeforeSource = (&handBalance{was.Current, was.Available}).written(), was.SetBy
 	}
@@ -107,14 +107,15 @@ func (r *Register) say(ctx context.Context, tx pg.Tx, in BalanceDay, to *handBal
 	return &b, err
 }
 
-// A handSaid is what an entry says of a day: a balance, or none.
+// A handSaid is an entry about a day together with its parsed day and balance; to is nil if the
+// balance is removed.
 type handSaid struct {
 	entry journal.Entry
 	day   pg.Date
 	to    *handBalance
 }
 
-// newHandSaid is what the caller says of a day that nobody stated by hand before.
+// newHandSaid returns the entry for a day that has no balance entered by hand yet.
 func newHandSaid(ctx context.Context, account id.ID, day pg.Date, to *handBalance) handSaid {
 	e := journal.Entry{
 		Subject: journal.Account, SubjectID: account, Field: fieldBalance + day.String(), After: to.written(),
@@ -125,7 +126,7 @@ func newHandSaid(ctx context.Context, account id.ID, day pg.Date, to *handBalanc
 	return handSaid{e, day, to}
 }
 
-// put stores or removes what entries say, each of another day or account.
+// put stores or removes the balances of the entries. No two of them have the same account and day.
 func (r *Register) put(ctx context.Context, tx pg.Tx, all []handSaid) error {
 	var gone, stated struct {
 		accounts []id.ID
@@ -164,19 +165,30 @@ func (r *Register) put(ctx context.Context, tx pg.Tx, all []handSaid) error {
 	return err
 }
 
-// A subject is how accounts take part in reverts: what was said of an account goes back, and so
-// does each balance that was stated by hand.
+// A subject lets reverts restore accounts: the fields that the household set, and each balance that
+// was entered by hand.
 type subject struct {
 	journal.Definition
 	register *Register
 }
 
-// Apply implements journal.Subject. Balances go before the account that was made with them goes,
-// and come once it is there again.
+// Leaves reports which entries are applied last. An account is set to lead to another only after it
+// was deleted, and stops leading there before it is restored.
+func (s subject) Leaves(field string, after *string) bool {
+	if field == fieldMerged {
+		return after != nil
+	}
+	return s.Definition.Leaves(field, after)
+}
+
+// Apply implements journal.Subject. Balances are removed before the account that was created with
+// them, and restored after it.
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
-	var going, coming, names, merged, records []journal.Entry
+	var going, coming, names, parted, merged, records []journal.Entry
 	for _, e := range entries {
 		switch {
+		case e.Field == fieldMerged && e.After == nil:
+			parted = append(parted, e)
 		case e.Field == fieldMerged:
 			merged = append(merged, e)
 		case e.Field == fieldName:
@@ -196,8 +208,9 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	}{
 		{s.register.restore, going},
 		{s.register.rename, names},
-		{s.register.lead, merged},
+		{s.register.lead, parted},
 		{s.Definition.Apply, records},
+		{s.register.lead, merged},
 		{s.register.restore, coming},
 	} {
 		if len(step.entries) == 0 {
@@ -212,9 +225,9 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	return skipped, nil
 }
 
-// rename gives accounts the names that the entries say, and returns those that it left.
+// rename sets accounts to the names in the entries, and returns the entries that it skipped.
 func (r *Register) rename(ctx context.Context, tx pg.Tx, entries []journal.Entry) (left []journal.Skipped, err error) {
-	for _, e := range entries { // a change names one account
+	for _, e := range entries { // a change renames one account
 		held, err := pg.Values[bool](ctx, tx, `select $2 = any(held) from account where id = $1 and deleted_at is null`,
 			e.SubjectID, heldName)
 		switch {
@@ -234,7 +247,7 @@ func (r *Register) rename(ctx context.Context, tx pg.Tx, entries []journal.Entry
 	return left, nil
 }
 
-// restore sets balances back to what the entries say, and returns those that it left.
+// restore sets balances to the values in the entries, and returns the entries that it skipped.
 func (r *Register) restore(ctx context.Context, tx pg.Tx, entries []journal.Entry) (left []journal.Skipped, err error) {
 	all := make([]handSaid, len(entries))
 	accounts, days := make([]id.ID, len(entries)), make([]pg.Date, len(entries))

@@ -14,13 +14,13 @@ import (
 	"coffer/internal/text"
 )
 
-// mostManual is how many accounts a household may keep by hand.
+// mostManual is the maximum number of manual accounts in a household.
 const mostManual = 200
 
-// A Kind is what an account that a person adds is, in a household's words.
+// A Kind is the kind of an account that a person adds, in a household's words.
 type Kind string
 
-// kinds say what type, subtype and balance method an account of each kind has.
+// kinds maps each kind to the account's type, subtype and balance method.
 var kinds = []struct {
 	kind                  Kind
 	typ, subtype, balance string
@@ -51,22 +51,22 @@ func (Kind) Enum() []string {
 // CreateAccount is the input of CreateAccount.
 type CreateAccount struct {
 	Name            string          `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Our house"`
-	Kind            Kind            `json:"kind" example:"property" doc:"Transactions explain the balance of cash, checking, savings, card, loan and mortgage; the others are worth what was stated last"`
+	Kind            Kind            `json:"kind" example:"property" doc:"Account kind. The balance of cash, checking, savings, card, loan and mortgage follows its transactions; others keep the last entered value"`
 	Currency        *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Defaults to the household's"`
 	OwnerUserID     *string         `json:"owner_user_id,omitempty" minLength:"1" doc:"The owner: UUID or short id; defaults to you"`
-	InstitutionName *string         `json:"institution_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The bank, if there is one"`
-	Balance         *money.Amount   `json:"balance,omitempty" doc:"What it stands at: its value or the money in it, or the debt of a card, loan, mortgage or other_debt"`
-	BalanceDate     *pg.Date        `json:"balance_date,omitempty" doc:"The day at whose end it stood so; defaults to today"`
+	InstitutionName *string         `json:"institution_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The bank (optional)"`
+	Balance         *money.Amount   `json:"balance,omitempty" doc:"Balance: its value or the money in it, or the debt of a card, loan, mortgage or other_debt"`
+	BalanceDate     *pg.Date        `json:"balance_date,omitempty" doc:"Date of the balance (end of day); defaults to today"`
 }
 
-// CreateAccount adds an account that no bank keeps.
+// CreateAccount adds a manual account.
 func (r *Register) CreateAccount(ctx context.Context, tx pg.Tx, in CreateAccount) (Account, error) {
 	type household struct {
 		Currency money.Currency `db:"default_currency"`
 		Today    pg.Date        `db:"today"`
 		Manual   int            `db:"manual"`
 	}
-	// The lock makes two callers take turns, so that both see the other's account in the count.
+	// The lock serializes callers, so that each sees the other's account in the count.
 	if _, err := pg.Exec(ctx, tx, `select from setting for no key update`); err != nil {
 		return Account{}, err
 	}
@@ -76,7 +76,7 @@ func (r *Register) CreateAccount(ctx context.Context, tx pg.Tx, in CreateAccount
 	case err != nil:
 		return Account{}, err
 	case h.Manual >= mostManual:
-		return Account{}, errs.New(errs.Conflict, "there are %d accounts kept by hand already; delete one first",
+		return Account{}, errs.New(errs.Conflict, "limit of %d manual accounts reached; delete one first",
 			mostManual)
 	case in.BalanceDate != nil && in.Balance == nil:
 		return Account{}, errs.Field("balance", "required", "is required if balance_date is given")
@@ -133,8 +133,8 @@ func (r *Register) CreateAccount(ctx context.Context, tx pg.Tx, in CreateAccount
 	return r.Account(ctx, tx, Ref{made[0].String()})
 }
 
-// ownerNamed is the member whom owner_user_id names. The lock keeps the member from being deleted
-// before this commits.
+// ownerNamed returns the member that owner_user_id names. The lock keeps the member from being
+// deleted before this transaction commits.
 func ownerNamed(ctx context.Context, tx pg.Tx, ref string) (*id.ID, error) {
 	u, err := pg.Value[id.ID](ctx, tx, `select id from member
 		where deleted_at is null
@@ -148,11 +148,11 @@ func ownerNamed(ctx context.Context, tx pg.Tx, ref string) (*id.ID, error) {
 // DeleteAccount is the input of DeleteAccount.
 type DeleteAccount struct {
 	ID    string `json:"id" minLength:"1" doc:"The account's UUID or short id"`
-	Force bool   `json:"force,omitempty" doc:"Also delete an account of which a person set something"`
+	Force bool   `json:"force,omitempty" doc:"Delete it even if a person set some of its values"`
 }
 
 // DeleteAccount deletes an account without transactions. Its balances stay with the tombstone, so
-// that a revert restores them.
+// that a revert can restore them.
 func (r *Register) DeleteAccount(ctx context.Context, tx pg.Tx, in DeleteAccount) (op.None, error) {
 	a, err := r.lockAccount(ctx, tx, in.ID)
 	if err != nil {
@@ -167,10 +167,10 @@ func (r *Register) DeleteAccount(ctx context.Context, tx pg.Tx, in DeleteAccount
 		return op.None{}, err
 	case rows > 0:
 		return op.None{}, errs.New(errs.InUse,
-			"the account has %d transactions; {account.remove} removes it together with them", rows)
+			"the account has %d transactions; {account.remove} removes both", rows)
 	case len(a.Held) > 0 && journal.Held(new(op.User), op.ActorOf(ctx), in.Force):
 		return op.None{}, errs.New(errs.Conflict,
-			"a person set %s of this account, so it is held; give force: true to delete it anyway", a.Held[0])
+			"a person set %s of this account, so it is locked (held); pass force: true to delete it anyway", a.Held[0])
 	}
 	entries, err := r.Remove(ctx, tx, a.ID)
 	if err != nil {
@@ -186,20 +186,20 @@ func (r *Register) Rows(ctx context.Context, q pg.Querier, account id.ID) (int64
 		where t.account_id = $1 and t.deleted_at is null and `+journal.BankRow, account)
 }
 
-// Removable refuses to remove an account whose connection syncs.
+// Removable returns an error if the account's connection still syncs.
 func (r *Register) Removable(ctx context.Context, q pg.Querier, account id.ID) error {
 	syncs, err := pg.Value[bool](ctx, q, `
 		select coalesce(c.provider <> 'csv' and c.status <> 'disconnected', false)
 		from account a left join connection c on c.id = a.connection_id where a.id = $1`, account)
 	if err == nil && syncs {
 		err = errs.New(errs.Conflict,
-			"its connection syncs, so the next sync would bring it back; hide it, or remove the connection first")
+			"the next sync would restore this account; hide it, or disconnect the bank first")
 	}
 	return err
 }
 
-// Remove makes an account a tombstone and returns the entries for the change that does so. Its
-// balances stay with it.
+// Remove makes an account a tombstone and returns the entries of that change. Its balances stay
+// with it.
 func (r *Register) Remove(ctx context.Context, tx pg.Tx, account id.ID) ([]journal.Entry, error) {
 	if _, err := r.lockAccount(ctx, tx, account.String()); err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (r *Register) Remove(ctx context.Context, tx pg.Tx, account id.ID) ([]journ
 	})
 }
 
-// lockAccount returns an account, with nobody else changing it until the transaction ends.
+// lockAccount returns an account and locks it until the transaction ends.
 func (r *Register) lockAccount(ctx context.Context, tx pg.Tx, ref string) (Account, error) {
 	return r.judged(ctx, tx)(pg.One[Account](ctx, tx, accountRows+` where a.deleted_at is null
 		and (a.id = $1 or a.short_id = $2) for update of a`, pg.RefTo(ref).IDArgs()...))

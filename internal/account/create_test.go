@@ -49,7 +49,8 @@ func (d *desk) hash() string {
 	return h
 }
 
-// Each kind is an account as the filters, exports and signs know it, and stands at what was said.
+// Each kind creates an account with the type and sign that filters and exports expect, and with the
+// given balance.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -92,8 +93,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What only some accounts can have changed is refused for the others.
-// A limit below which nothing can be told is stored with a note: the account has no balance.
+// A low-balance threshold on an account without a balance is stored with a note, because it cannot
+// be checked.
 func TestLowBalanceWithoutABalance(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -115,6 +116,7 @@ func TestLowBalanceWithoutABalance(t *testing.T) {
 	}
 }
 
+// Fields that only some accounts can change are refused on the others.
 func TestPatchRules(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -146,18 +148,18 @@ func TestPatchRules(t *testing.T) {
 		errs.InUse) {
 		t.Errorf("the currency of an account with transactions: %v", err)
 	}
-	// An agent changes none of it without force, and does not undo it.
+	// An agent can neither change these values without force nor undo the change.
 	if _, err := d.patch(op.Agent, PatchAccount{ID: mine.ShortID, Name: new("X")}); !errs.Is(err, errs.Conflict) {
-		t.Errorf("an agent renames what a person named: %v", err)
+		t.Errorf("an agent renamed a person's account: %v", err)
 	}
 	d.must(op.User, PatchAccount{ID: mine.ShortID, Name: new("Bag")})
 	if r := d.revert(op.Agent, d.newest().ID); r.Reverted != 0 || r.Skipped[0].Reason != "held" {
-		t.Errorf("an agent undoes a person's name: %+v", r)
+		t.Errorf("an agent reverted a person's name: %+v", r)
 	}
 }
 
-// What a statement said is in an account turns into a debt with the account's type, and back; what a
-// person wrote stays.
+// Changing an account's type flips the sign of balances from statements, and changing it back flips
+// them again. Balances entered by a person stay.
 func TestTypesTurnBalances(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -179,7 +181,7 @@ func TestTypesTurnBalances(t *testing.T) {
 	}
 	d.revert(op.User, d.newest().ID)
 	if got := said(); !slices.Equal(got, []string{"-40.00", "-50.00", "-60.00"}) {
-		t.Errorf("as it was: %q", got)
+		t.Errorf("after the revert: %q", got)
 	}
 }
 
@@ -189,13 +191,13 @@ func TestDeleteAccount(t *testing.T) {
 	a := d.made(op.User, CreateAccount{Name: "House", Kind: "property", Balance: new(money.MustParse("100.00"))})
 	before := d.hash()
 	if err := d.delete(op.Agent, DeleteAccount{ID: a.ShortID}); !errs.Is(err, errs.Conflict) {
-		t.Errorf("an agent deletes what a person made: %v", err)
+		t.Errorf("an agent deleted a person's account: %v", err)
 	}
 	if err := d.delete(op.User, DeleteAccount{ID: a.ShortID}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.reg.Account(t.Context(), d.db, Ref{a.ShortID}); !errs.Is(err, errs.NotFound) {
-		t.Errorf("it is there: %v", err)
+		t.Errorf("the account was not deleted: %v", err)
 	}
 	if r := d.revert(op.User, d.newest().ID); r.Reverted != 1 || d.hash() != before {
 		t.Errorf("%+v", r)
@@ -210,12 +212,12 @@ func TestDeleteAccount(t *testing.T) {
 	u := newAccount(t, d.db, "Bank")
 	exec(t, d.db, `update account set connection_id = $1 where id = $2`, connection, u)
 	if err := d.delete(op.User, DeleteAccount{ID: u.String()}); !errs.Is(err, errs.Conflict) {
-		t.Errorf("of a connection that syncs: %v", err)
+		t.Errorf("an account whose connection syncs: %v", err)
 	}
 }
 
-// Random changes to accounts kept by hand, undone newest first, leave what was there before; undone
-// in any order, by anyone, each does what it says.
+// Random changes to manual accounts, reverted newest first, restore the earlier state. Reverted in
+// any order by anyone, each revert does what it reports.
 func TestAccountsUndo(t *testing.T) {
 	t.Parallel()
 	rounds := 10
@@ -239,7 +241,7 @@ func TestAccountsUndo(t *testing.T) {
 		undone += len(changes)
 		if round%2 == 0 {
 			slices.Reverse(changes)
-		} else { // and what could not be undone yet, once what stands in its way is
+		} else { // skipped reverts are retried once the change in their way is reverted
 			rng.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
 		}
 		for range changes {
@@ -255,11 +257,11 @@ func TestAccountsUndo(t *testing.T) {
 			}
 		}
 		if d.hash() != before {
-			t.Fatalf("round %d: the books did not come back\n%s\n%s", round, before, d.hash())
+			t.Fatalf("round %d: the books were not restored\n%s\n%s", round, before, d.hash())
 		}
 	}
 	if undone < rounds*12 {
-		t.Errorf("only %d changes were undone", undone)
+		t.Errorf("only %d changes were reverted", undone)
 	}
 }
 
@@ -270,7 +272,7 @@ func (d *desk) tryRevert(change id.ID) error {
 	})
 }
 
-// randomStep does something to some account; that it is refused is part of life.
+// randomStep makes a random change to a random account. Some changes are refused; that is fine.
 func (d *desk) randomStep(rng *rand.Rand) {
 	d.Helper()
 	all, err := d.reg.Accounts(d.Context(), d.db, op.None{})

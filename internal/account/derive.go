@@ -7,13 +7,13 @@ import (
 	"coffer/internal/money"
 )
 
-// How the balance of a day follows from others.
+// How an account's balance on a day is derived.
 const (
-	byTransactions = "transactions" // rows explain every difference
-	byValuations   = "valuations"   // they do not: the last stated value holds until the next
+	byTransactions = "transactions" // transactions explain every difference
+	byValuations   = "valuations"   // they do not: the last stated value is valid until the next
 )
 
-// deriving is what the balances of days follow from.
+// deriving is the input for balances of days.
 type deriving struct {
 	currency   money.Currency
 	method     string
@@ -22,7 +22,7 @@ type deriving struct {
 	closed     dayNumber // the account's last day, or 0
 }
 
-// A days computes an account's balance of any day, as an asset: debts are negative.
+// A days computes an account's balance on any day as an asset, so debts are negative.
 type days struct {
 	deriving
 	tally tally
@@ -34,10 +34,10 @@ func newDays(d deriving) (days, error) {
 	return days{d, t}, err
 }
 
-// on is the balance at the end of a day; ok is false if none follows.
-// From the nearest statement on or after the day the rows between are taken back; after the last
-// statement they are carried on. A statement counts as the close of its day. Before the first row
-// and the first statement nothing is known. A closed account holds nothing from the next day on.
+// on returns the balance at the end of a day; ok is false if none can be derived. It starts at the
+// nearest statement on or after the day and undoes the rows in between. After the last statement it
+// applies the rows instead. A statement counts as the close of its day. Nothing is known before the
+// first row or statement, whichever is earlier. A closed account is empty from the next day on.
 func (d days) on(day dayNumber) (balance money.Total, ok bool, err error) {
 	if d.closed != 0 && day > d.closed {
 		return money.Total{}, true, nil
@@ -69,7 +69,7 @@ func (d days) on(day dayNumber) (balance money.Total, ok bool, err error) {
 	return balance, err == nil, err
 }
 
-// known is the first day that has a balance; ok is false if none has.
+// known returns the first day that has a balance; ok is false if there is none.
 func (d days) known() (first dayNumber, ok bool) {
 	if len(d.statements) == 0 {
 		return 0, false
@@ -81,8 +81,7 @@ func (d days) known() (first dayNumber, ok bool) {
 	return first, true
 }
 
-// inGap reports whether a day lies in a gap of the proof, where a derived balance is not to be
-// trusted.
+// inGap reports whether a day is in a gap of the proof, where derived balances are unreliable.
 func (v verdict) inGap(statements []stated, day dayNumber) bool {
 	return slices.ContainsFunc(v.spans, func(s span) bool {
 		return s.status == gap && day > statements[s.from].day && day <= statements[s.to].day

@@ -12,8 +12,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// TestDerivedDays holds every derived day of 20 households against a truth that is walked forwards,
-// from the opening balance on, for every account that transactions explain.
+// TestDerivedDays compares every derived day of 20 households with balances computed forward from
+// the opening balance, for every account whose value its transactions explain.
 func TestDerivedDays(t *testing.T) {
 	t.Parallel()
 	kinds, checked := map[string]int{}, 0
@@ -83,8 +83,8 @@ func TestDerivedDays(t *testing.T) {
 	}
 }
 
-// Whatever is stated: between two days the balance moves by the rows of the second, unless a
-// balance that the rows do not explain lies between.
+// With any stated balances, the balance changes from one day to the next by the rows of the second
+// day, unless a stated balance between them is not explained by the rows.
 func TestDerivedDaysMoveByTheirRows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -95,7 +95,7 @@ func TestDerivedDaysMoveByTheirRows(t *testing.T) {
 			b.moves = append(b.moves, movement{day, day, total(cents).In(euro), 1})
 			sums[day] += cents
 		}
-		// rows in another currency change nothing
+		// Rows in another currency change nothing.
 		b.moves = append(b.moves, movement{12, 12, total(77).In("USD"), 1})
 		b.stated = []stated{{dayNumber(rapid.IntRange(5, 45).Draw(t, "stated")), total(1000).In(euro), true}}
 		d, err := b.days()
@@ -113,8 +113,8 @@ func TestDerivedDaysMoveByTheirRows(t *testing.T) {
 	})
 }
 
-// Rows do not explain an investment: the last value holds until the next one, and nothing is
-// interpolated.
+// Rows do not explain the value of an investment: the last value is valid until the next one,
+// without interpolation.
 func TestValuations(t *testing.T) {
 	t.Parallel()
 	d, err := newDays(deriving{
@@ -136,7 +136,7 @@ func TestValuations(t *testing.T) {
 	}
 }
 
-// What the walk says of small books, each by hand.
+// The proof's result for small books that were checked by hand.
 func TestProofByHand(t *testing.T) {
 	t.Parallel()
 	spend := func(day dayNumber, cents int64) movement { return movement{day, day, total(cents).In(euro), 1} }

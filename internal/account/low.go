@@ -17,8 +17,8 @@ type Low struct {
 }
 
 // Lows returns the accounts whose balance has fallen below their limit since the last call. An
-// account is returned again once its balance was a tenth above the limit in between, so that a
-// balance that wavers around it is told once.
+// account is returned again only after its balance was a tenth above the limit, so that a balance
+// that wavers around the limit is reported once.
 func (r *Register) Lows(ctx context.Context, tx pg.Tx) ([]Low, error) {
 	type state struct {
 		ID    id.ID    `db:"id"`
@@ -61,7 +61,7 @@ func (r *Register) Lows(ctx context.Context, tx pg.Tx) ([]Low, error) {
 	return out, nil
 }
 
-// lowAt says whether a balance is below a limit, and whether it is a tenth above.
+// lowAt reports whether a balance is below the limit, and whether it is at least a tenth above.
 func lowAt(balance, limit int64) (low, armed bool) {
 	tenth := limit / 10
 	if tenth < 0 {

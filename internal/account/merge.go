@@ -13,21 +13,21 @@ import (
 	"coffer/internal/pg"
 )
 
-// fieldMerged is the field of an entry about the account that another one was merged into.
+// fieldMerged is the field of an entry that records into which account another was merged.
 const fieldMerged = "merged_into"
 
-// ProposedLink is the condition on account links l that wait for a decision: proposed, of two
-// accounts that are in the books. With one that was merged or removed there is nothing to decide.
+// ProposedLink is the condition for account links l that wait for a decision: proposed, with both
+// accounts still in the books. If one was merged or removed, there is nothing to decide.
 const ProposedLink = `l.confidence = 'auto' and l.deleted_at is null and not exists (
 	select from account x where x.id in (l.primary_id, l.mirror_id) and x.deleted_at is not null)`
 
-// A Merging is two accounts of which one goes into the other.
+// A Merging names an account that is merged and the account that it is merged into.
 type Merging struct {
 	Leaving, Into id.ID
-	Done          bool // it was merged into the other before
+	Done          bool // it was already merged into the other
 }
 
-// A mergeSide is what a merge needs to know of an account.
+// A mergeSide holds the fields of an account that a merge checks.
 type mergeSide struct {
 	ID       id.ID          `db:"id"`
 	Currency money.Currency `db:"currency"`
@@ -41,8 +41,8 @@ const mergeRows = `
 		coalesce(c.provider <> 'csv' and c.status <> 'disconnected', false) as syncs
 	from account a left join connection c on c.id = a.connection_id`
 
-// Mergeable returns the two accounts that a caller names, or says why one cannot be merged into the
-// other.
+// Mergeable returns the two accounts that a caller names, or an error if one cannot be merged into
+// the other.
 func (r *Register) Mergeable(ctx context.Context, q pg.Querier, leaving, into string) (Merging, error) {
 	from, err := pg.One[mergeSide](ctx, q, mergeRows+` where a.id = $1 or a.short_id = $2`, pg.RefTo(leaving).IDArgs()...)
 	if err != nil {
@@ -67,27 +67,26 @@ func (r *Register) Mergeable(ctx context.Context, q pg.Querier, leaving, into st
 	return m, from.fits(to)
 }
 
-// fits says why an account cannot go into another.
+// fits returns an error if the account cannot be merged into the other.
 func (s mergeSide) fits(into mergeSide) error {
 	switch {
 	case s.ID == into.ID:
 		return errs.Field("into", "conflict", "must be another account")
 	case s.Currency != into.Currency:
-		return errs.New(errs.Conflict, "the accounts have different currencies, %s and %s, and cannot be merged",
+		return errs.New(errs.Conflict, "accounts with different currencies (%s and %s) can't be merged",
 			s.Currency, into.Currency)
 	case s.Syncs && into.Syncs:
-		return errs.New(errs.Conflict, "the connections of both accounts sync, so every new transaction would come "+
-			"twice; remove one of the connections first")
+		return errs.New(errs.Conflict, "both accounts still sync, so new transactions would be duplicated; "+
+			"disconnect one bank first")
 	case s.Syncs:
-		return errs.New(errs.Conflict, "its connection syncs, so this account must stay; merge the other account into "+
-			"this one")
+		return errs.New(errs.Conflict, "this account still syncs; merge the other account into it instead")
 	}
 	return nil
 }
 
-// Merge makes an account a tombstone that leads to another, and returns the entries. Its
-// transactions are the caller's to move, and its balances stay with it. If it was merged so before,
-// there are no entries.
+// Merge makes an account a tombstone that leads to another, and returns the entries. The caller
+// must move its transactions; its balances stay with it. If it was already merged into that
+// account, there are no entries.
 func (r *Register) Merge(ctx context.Context, tx pg.Tx, leaving, into id.ID) ([]journal.Entry, error) {
 	if err := r.LockForMoves(ctx, tx, leaving, into); err != nil {
 		return nil, err
@@ -116,15 +115,15 @@ func (r *Register) Merge(ctx context.Context, tx pg.Tx, leaving, into id.ID) ([]
 	return append(entries, e), err
 }
 
-// LockForMoves keeps others from adding transactions to these accounts, and from removing the
-// accounts, until the transaction ends.
+// LockForMoves locks these accounts until the transaction ends: nobody else can add transactions to
+// them or remove them.
 func (r *Register) LockForMoves(ctx context.Context, tx pg.Tx, accounts ...id.ID) error {
 	_, err := pg.Exec(ctx, tx, `select from account where id = any($1) order by id for no key update`, accounts)
 	return err
 }
 
-// Surviving returns for each of these accounts that was merged the account that it is part of now.
-// Accounts that were not merged are left out.
+// Surviving maps each merged account to the account that it is now part of. Accounts that were not
+// merged are left out.
 func (r *Register) Surviving(ctx context.Context, q pg.Querier, accounts []id.ID) (map[id.ID]id.ID, error) {
 	type row struct {
 		ID   id.ID `db:"id"`
@@ -145,7 +144,7 @@ func (r *Register) Surviving(ctx context.Context, q pg.Querier, accounts []id.ID
 	return out, err
 }
 
-// SurvivingOne is Surviving for one account: itself if it was not merged.
+// SurvivingOne is Surviving for one account. It returns the account itself if it was not merged.
 func (r *Register) SurvivingOne(ctx context.Context, q pg.Querier, account id.ID) (id.ID, error) {
 	now, err := r.Surviving(ctx, q, []id.ID{account})
 	if into, merged := now[account]; merged {
@@ -154,7 +153,8 @@ func (r *Register) SurvivingOne(ctx context.Context, q pg.Querier, account id.ID
 	return account, err
 }
 
-// lead sets which accounts others were merged into, and returns the entries that it left.
+// lead sets into which account each was merged, and returns the entries that it skipped. A live
+// account never leads to another.
 func (r *Register) lead(ctx context.Context, tx pg.Tx, entries []journal.Entry) (left []journal.Skipped, err error) {
 	for _, e := range entries {
 		if journal.Held(e.BeforeSource, op.ActorOf(ctx), false) {
@@ -170,7 +170,8 @@ func (r *Register) lead(ctx context.Context, tx pg.Tx, entries []journal.Entry) 
 			into = &u
 		}
 		_, err := pg.Value[id.ID](ctx, tx, `update account set merged_into = $2, updated_at = clock_timestamp()
-			where id = $1 and ($2::uuid is null or exists (select from account o where o.id = $2)) returning id`,
+			where id = $1 and ($2::uuid is null or deleted_at is not null
+				and exists (select from account o where o.id = $2)) returning id`,
 			e.SubjectID, into)
 		switch {
 		case errors.Is(err, pg.ErrNoRow):
@@ -182,8 +183,8 @@ func (r *Register) lead(ctx context.Context, tx pg.Tx, entries []journal.Entry) 
 	return left, nil
 }
 
-// Called returns how a summary names these accounts, in their order: as the household calls them,
-// else by short id, because the bank's names are a stranger's text.
+// Called returns the names of these accounts for a summary, in the given order. It uses the
+// household's names, else short ids, because a bank's name is untrusted text.
 func (r *Register) Called(ctx context.Context, q pg.Querier, accounts ...id.ID) ([]string, error) {
 	return pg.Values[string](ctx, q, `
 		select coalesce(nullif(a.display_name, ''), case when a.provider = 'manual' then a.name end, a.short_id)

@@ -20,20 +20,20 @@ type PatchAccount struct {
 	ID              string                `json:"id" minLength:"1" doc:"The account's UUID or short id"`
 	DisplayName     op.Null[string]       `json:"display_name,omitzero" maxLength:"200" format:"line" doc:"The household's name for it; null or an empty string restores the bank's name"`
 	OwnerUserID     op.Null[string]       `json:"owner_user_id,omitzero" minLength:"1" doc:"The owner: UUID or short id; null restores the connection's member"`
-	Hidden          *bool                 `json:"hidden,omitempty" doc:"Leave it out of totals unless a filter names it"`
-	ReviewFrom      op.Null[pg.Date]      `json:"review_from,omitzero" doc:"Transactions that arrive and are dated before this day do not wait for review; null: all do. Stored transactions keep their tags"`
-	Name            *string               `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Only of an account kept by hand"`
-	Currency        *money.Currency       `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Only of an account kept by hand that has no transactions"`
-	InstitutionName op.Null[string]       `json:"institution_name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"The bank; only of an account kept by hand or of files"`
-	Type            *string               `json:"type,omitempty" enum:"depository,credit,loan,investment,other" doc:"Balances of credit and loan accounts are debts. What statements said turns with the type; balances that someone set stay as they were written"`
+	Hidden          *bool                 `json:"hidden,omitempty" doc:"Exclude it from totals unless a filter includes it"`
+	ReviewFrom      op.Null[pg.Date]      `json:"review_from,omitzero" doc:"New transactions dated before this day skip review; null: all are reviewed. Stored transactions keep their tags"`
+	Name            *string               `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Only for a manual account"`
+	Currency        *money.Currency       `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Only for a manual account without transactions"`
+	InstitutionName op.Null[string]       `json:"institution_name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"The bank; only for a manual or file account"`
+	Type            *string               `json:"type,omitempty" enum:"depository,credit,loan,investment,other" doc:"Balances of credit and loan accounts are debts. A new type changes the sign of statement balances; balances that someone entered stay as entered"`
 	Subtype         op.Null[string]       `json:"subtype,omitzero" minLength:"1" maxLength:"60" format:"line" doc:"A finer type, such as savings"`
-	BalanceMethod   *string               `json:"balance_method,omitempty" enum:"transactions,valuations" doc:"Whether transactions explain its value, or only stated balances do"`
+	BalanceMethod   *string               `json:"balance_method,omitempty" enum:"transactions,valuations" doc:"transactions: the balance follows the transactions; valuations: only entered balances count"`
 	ClosedOn        op.Null[pg.Date]      `json:"closed_on,omitzero" doc:"Its last day; after it the balance is 0. null: it is open"`
-	LowBalance      op.Null[money.Amount] `json:"low_balance,omitzero" doc:"Notifications tell when the balance falls below this; null: never. Not of a credit or loan account"`
-	Force           bool                  `json:"force,omitempty" doc:"Also change fields that a person holds"`
+	LowBalance      op.Null[money.Amount] `json:"low_balance,omitzero" doc:"Low-balance threshold for notifications; null: off. Not for a credit or loan account"`
+	Force           bool                  `json:"force,omitempty" doc:"Override values set by a person"`
 }
 
-// PatchAccount changes what the household says about an account; what the bank says stays.
+// PatchAccount changes the household's fields of an account; the bank's fields stay.
 func (r *Register) PatchAccount(ctx context.Context, tx pg.Tx, in PatchAccount) (Account, error) {
 	a, err := r.lockAccount(ctx, tx, in.ID)
 	if err != nil {
@@ -93,33 +93,35 @@ func (r *Register) PatchAccount(ctx context.Context, tx pg.Tx, in PatchAccount) 
 	if err == nil && in.LowBalance.Value != nil && now.BalanceToday == nil {
 		now.Notes = []op.Note{{
 			Code: "no_balance", See: op.See(ctx, "balance.set"),
-			Message: "the account has no balance, so no notification can tell that it is low; state one",
+			Message: "the account has no balance yet, so low-balance notifications can't be sent; set a " +
+				"balance first",
 		}}
 	}
 	return now, err
 }
 
-// fits refuses what only some accounts can have changed.
+// fits returns an error for fields that cannot be changed on this kind of account.
 func (in PatchAccount) fits(ctx context.Context, q pg.Querier, a Account) error {
 	manual := string(a.Provider) == bank.Manual
 	switch {
 	case in.Name != nil && *in.Name != a.Name.Plain() && !manual:
-		return errs.New(errs.Conflict, "the name is the bank's own; give display_name to call the account otherwise")
+		return errs.New(errs.Conflict, "the bank sets this name; use display_name to rename the account")
 	case in.Currency != nil && *in.Currency != a.Currency && !manual:
-		return errs.New(errs.Conflict, "the currency is the bank's own; only accounts kept by hand can change it")
+		return errs.New(errs.Conflict, "the bank sets this currency; only manual accounts can change it")
 	case in.InstitutionName.Set && !same(in.InstitutionName.Value, plain(a.InstitutionName)) && !manual &&
 		string(a.Provider) != bank.CSV:
 		return errs.New(errs.Conflict,
-			"the institution is the bank's own; only accounts kept by hand or of files can change it")
+			"the bank sets this institution; only manual and file accounts can change it")
 	case in.LowBalance.Value != nil && (a.Type == "credit" || a.Type == "loan"):
-		return errs.Field("low_balance", "conflict", "must be null: the balance of a credit or loan account is a debt")
+		return errs.Field("low_balance", "conflict", "must be null: a credit or loan account's balance is a debt")
 	case in.Currency == nil || *in.Currency == a.Currency:
 		return nil
 	}
 	rows, err := pg.Value[int64](ctx, q, `select count(*) from transaction where account_id = $1 and deleted_at is null`,
 		a.ID)
 	if err == nil && rows > 0 {
-		err = errs.New(errs.InUse, "the account has %d transactions, so its currency stays; add another account", rows)
+		err = errs.New(errs.InUse, "the account has %d transactions, so its currency can't change; add "+
+			"another account", rows)
 	}
 	return err
 }
@@ -131,8 +133,9 @@ func plain(t *text.Untrusted) *string {
 	return new(t.Plain())
 }
 
-// held says which fields are held once this is done, and in a word what it does. What a person sets
-// is held, what a person clears is not, and what an agent changes with force is the agent's.
+// held returns the fields that are held after this patch, and a phrase for the change's summary. A
+// field that a person sets is held. A field that a person clears is not held any more, nor is a
+// field that an agent changes with force.
 func (in PatchAccount) held(a Account, owner *id.ID, actor op.Actor) (held []string, said string, err error) {
 	held = slices.Clone(a.Held)
 	var did []string
@@ -170,7 +173,7 @@ func (in PatchAccount) held(a Account, owner *id.ID, actor op.Actor) (held []str
 			}
 			if is && journal.Held(new(op.User), actor, in.Force) {
 				return nil, "", errs.New(errs.Conflict,
-					"a person set %s, so it is held; give force: true to change it anyway", f.name)
+					"a person set %s, so it is locked (held); pass force: true to change it anyway", f.name)
 			}
 		}
 		if f.given && (f.differs || actor.Type == op.User) {
@@ -182,13 +185,13 @@ func (in PatchAccount) held(a Account, owner *id.ID, actor op.Actor) (held []str
 	}
 	slices.Sort(held)
 	if in.ReviewFrom.Set && !same(in.ReviewFrom.Value, a.ReviewFrom) {
-		did = append(did, "changed the review of")
+		did = append(did, "changed the review start of")
 	}
 	if in.LowBalance.Set && !same(in.LowBalance.Value, a.LowBalance) {
-		did = append(did, "changed the low balance of")
+		did = append(did, "changed the low balance alert of")
 	}
 	if len(did) == 0 {
-		did = []string{"confirmed"} // a person repeats what an agent said, and holds it from now on
+		did = []string{"confirmed"} // a person repeats an agent's value and holds it from now on
 	}
 	said = strings.Join(did, ", ")
 	return held, strings.ToUpper(said[:1]) + said[1:], nil
@@ -210,5 +213,5 @@ func closing(day *pg.Date) string {
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// kept reports whether a value stays as it is: none is given, or the same.
+// kept reports whether a value stays the same: no value or an equal one is given.
 func kept[T comparable](given *T, is T) bool { return given == nil || *given == is }

@@ -7,17 +7,17 @@ import (
 	"coffer/internal/money"
 )
 
-// How far the proof looks ahead, and how much it demands there.
+// How many statements the proof looks ahead, and how much confirmation it requires there.
 const (
 	proofAhead    = 5  // statements that may confirm a level or a shift
-	proofSupport  = 2  // how many of them must; an exact one counts as two
-	proofIgnored  = 3  // one statement of so many may be ignored, or the account is open
-	proofTiming   = 10 // days within which gaps that cancel, and a level that passes, are timing
-	proofCancel   = 3  // gaps after the first that can cancel it together
-	proofTrailing = 5  // statements at the end that may disagree before a status is taken back
+	proofSupport  = 2  // how many of them must confirm it; an exact one counts as two
+	proofIgnored  = 3  // one in this many statements may be ignored, else the account is open
+	proofTiming   = 10 // days within which canceling gaps and short-lived levels are timing
+	proofCancel   = 3  // gaps after the first that together can cancel it
+	proofTrailing = 5  // statements at the end that may disagree before the status is withdrawn
 )
 
-// What the proof says of an interval, and of an account.
+// Statuses of an interval and of an account.
 const (
 	proved = "proved"
 	gap    = "gap"
@@ -28,45 +28,46 @@ const (
 // A dayNumber counts the days since 1970-01-01.
 type dayNumber int
 
-// A movement is what the account's rows of one posting day and one authorised day come to. Where
-// the authorised day is unknown it is the posting day.
+// A movement is the sum of an account's rows with the same posting day and authorized day. If the
+// authorized day is unknown, it equals the posting day.
 type movement struct {
-	posted, authorised dayNumber
+	posted, authorized dayNumber
 	out                money.Sum // positive is money out
 	rows               int64
 }
 
-// A stated is a balance that a bank, a statement or a person stated, the strongest of its day.
+// A stated is a balance that a bank, a statement or a person stated. It is the one that overrides
+// the others of its day.
 type stated struct {
 	day   dayNumber
 	asset money.Sum // what the account is worth: debts are negative
 	exact bool      // the close of its day, not a moment within it
 }
 
-// A verdict is what the proof found. Its spans are in order and lie end to end.
+// A verdict is the result of the proof. Its spans are in order and adjacent.
 type verdict struct {
 	status      string
-	opening     *money.Total // before the first row, as an asset; nil while no level is known
+	opening     *money.Total // before the first row, as an asset; nil if no level is known
 	statements  int
 	ignored     int
-	foreignRows int64 // in another currency than the account's: never added
+	foreignRows int64 // in a currency other than the account's: never added
 	provedFrom  dayNumber
 	provedUntil dayNumber // 0 if nothing is proved
 	spans       []span
 }
 
-// A span lies between two statements. What is wrong in a gap happened after the first and by the
-// second.
+// A span lies between two statements. The cause of a gap is after the first statement and not after
+// the second.
 type span struct {
 	from, to   int // indexes of statements
 	status     string
-	difference money.Total // of a gap. Positive: the books hold that much money out too much
+	difference money.Total // for a gap. Positive: the books have this much too much money out
 }
 
-// prove says from where to where an account's rows explain its stated balances, and where they stop
-// doing so. Each balance, put together with all rows up to its day, says what the account held
-// before the first row; balances of sound books all say the same. A balance of a moment within its
-// day may or may not include that day's rows, so it says two things, of which one must be right.
+// prove determines which stated balances the account's rows explain and where they stop doing so.
+// Each balance plus all rows up to its day gives a level: the balance before the first row. In
+// correct books every balance gives the same level. A balance from a moment within its day may or
+// may not include that day's rows, so it gives two levels, and one of them must be right.
 //
 // It is a pure function: no database, no clock. The statements are in order of their days.
 func prove(c money.Currency, moves []movement, statements []stated) (verdict, error) {
@@ -74,7 +75,7 @@ func prove(c money.Currency, moves []movement, statements []stated) (verdict, er
 	if err != nil {
 		return verdict{}, err
 	}
-	authorised, _, err := running(c, moves, func(m movement) dayNumber { return m.authorised })
+	authorized, _, err := running(c, moves, func(m movement) dayNumber { return m.authorized })
 	if err != nil {
 		return verdict{}, err
 	}
@@ -86,9 +87,9 @@ func prove(c money.Currency, moves []movement, statements []stated) (verdict, er
 	if err != nil {
 		return verdict{}, err
 	}
-	// A bank that counts pending charges states what is left after the charges that it has
-	// authorised. Its statements close with what was posted all the same.
-	best, err := walk(c, statements, posted, authorised)
+	// Some banks subtract pending charges from the balance as soon as they are authorized. Their
+	// statements still close with the posted rows only.
+	best, err := walk(c, statements, posted, authorized)
 	if err != nil {
 		return verdict{}, err
 	}
@@ -112,7 +113,7 @@ func prove(c money.Currency, moves []movement, statements []stated) (verdict, er
 	return v, nil
 }
 
-// conclude reads the account's status off its spans.
+// conclude derives the account's status from its spans.
 func (v *verdict) conclude(statements []stated, trailing int) {
 	v.status = open
 	for _, s := range v.spans {
@@ -137,8 +138,8 @@ type tally struct {
 	sums []money.Total
 }
 
-// running adds the movements up by day, those in the account's currency. The rows in others are
-// counted and left alone.
+// running adds up the movements in the account's currency by day. It counts the rows in other
+// currencies but does not add them.
 func running(c money.Currency, moves []movement, day func(movement) dayNumber) (t tally, foreign int64, err error) {
 	moves = slices.Clone(moves)
 	slices.SortStableFunc(moves, func(a, b movement) int { return int(day(a) - day(b)) })
@@ -161,7 +162,7 @@ func running(c money.Currency, moves []movement, day func(movement) dayNumber) (
 	return t, foreign, nil
 }
 
-// upTo is the sum of all movements up to and including the day.
+// upTo returns the sum of all movements up to and including the day.
 func (t tally) upTo(d dayNumber) money.Total {
 	n := sort.Search(len(t.days), func(i int) bool { return t.days[i] > d })
 	if n == 0 {
@@ -170,8 +171,8 @@ func (t tally) upTo(d dayNumber) money.Total {
 	return t.sums[n-1]
 }
 
-// A reading is what one statement says the account held before its first row: one level if it is
-// exact, else two that may be the same.
+// A reading holds the levels that one statement gives, that is, the balance before the first row.
+// An exact statement gives one level; others give two, which may be equal.
 type reading struct {
 	levels [2]money.Total
 	exact  bool
@@ -179,8 +180,8 @@ type reading struct {
 
 func (r reading) says(level money.Total) bool { return r.levels[0] == level || r.levels[1] == level }
 
-// read puts a statement together with the rows up to its day. In another currency than the
-// account's it cannot be read.
+// readStatement combines a statement with the rows up to its day. It returns false if the
+// statement's currency is not the account's.
 func readStatement(c money.Currency, s stated, posted, moment tally) (reading, bool, error) {
 	b, ours := s.asset.Of(c)
 	if !ours {
@@ -198,7 +199,7 @@ func readStatement(c money.Currency, s stated, posted, moment tally) (reading, b
 	return reading{levels: [2]money.Total{with, without}}, true, err
 }
 
-// support counts the readings that say the same level; an exact one counts as two.
+// support counts the readings that confirm a level; an exact one counts as two.
 func support(level money.Total, ahead []reading) int {
 	n := 0
 	for _, r := range ahead {
@@ -213,8 +214,8 @@ func support(level money.Total, ahead []reading) int {
 	return n
 }
 
-// believed is the level of this reading that the next ones support best, if they support one at
-// all. An exact reading is believed at once.
+// believed returns the level of this reading that the next readings support best, if they support
+// one at all. An exact reading needs no support.
 func (r reading) believed(ahead []reading) (money.Total, bool) {
 	if r.exact {
 		return r.levels[0], true
@@ -230,11 +231,11 @@ func (r reading) believed(ahead []reading) (money.Total, bool) {
 type stroll struct {
 	opening  *money.Total
 	ignored  int
-	trailing int // statements after the last that agreed
+	trailing int // statements after the last one that agreed
 	spans    []span
 }
 
-// walk goes along the statements with the level that they last agreed on.
+// walk goes through the statements in order and keeps the level that they last agreed on.
 func walk(c money.Currency, statements []stated, posted, moment tally) (stroll, error) {
 	readings := make([]reading, len(statements))
 	for i, s := range statements {
@@ -261,7 +262,7 @@ func walk(c money.Currency, statements []stated, posted, moment tally) (stroll, 
 			w.step(last, i, proved)
 			last = i
 		case !r.exact && support(level, ahead) > 0:
-			w.ignored++ // noise: the level is said again soon
+			w.ignored++ // noise: a later statement confirms the level
 		case believed:
 			difference, err := v.Add(level.Neg())
 			if err != nil {
@@ -286,10 +287,10 @@ func (w *stroll) step(from, to int, status string) {
 	}
 }
 
-// withoutTiming takes gaps that a bank made by booking late for what they are. Gaps that cancel
-// within a few days are none, and all of it is proved. And a level that only a few moments of some
-// days state was never the account's: the gap before it and the gap after it are one, from before
-// the first to after the second, and their differences add up.
+// withoutTiming removes gaps that exist only because a bank booked late. Gaps that cancel within a
+// few days become one proved span. A level that only a few balances within some days confirm was
+// never the account's: the gap before it and the gap after it become one, and their differences add
+// up.
 func withoutTiming(statements []stated, spans []span) ([]span, error) {
 	var out []span
 	for i := 0; i < len(spans); {
@@ -310,10 +311,10 @@ func withoutTiming(statements []stated, spans []span) ([]span, error) {
 	return out, nil
 }
 
-// joined is a gap together with those after it that belong to it, and where to go on. It stays as
-// it is if none does.
+// joined returns a gap joined with the following spans that belong to it, and the index after them.
+// The gap stays unchanged if none does.
 func joined(statements []stated, spans []span, s span, next int) (span, int, error) {
-	one, after := s, next // with the next gap, if the level between them soon passed
+	one, after := s, next // joined with the next gap, if the level between them did not last
 	sum, said, gaps := s.difference, 1, 0
 	for i := next; i < len(spans) && gaps < proofCancel; i++ {
 		n := spans[i]
@@ -339,7 +340,8 @@ func joined(statements []stated, spans []span, s span, next int) (span, int, err
 	return one, after, nil
 }
 
-// merged joins neighbours of one status. Gaps stay apart, each with its own difference.
+// merged joins adjacent spans of the same status. Gaps stay separate, because each has its own
+// difference.
 func merged(spans []span) []span {
 	var out []span
 	for _, s := range spans {

@@ -11,15 +11,15 @@ import (
 
 const euro = money.Currency("EUR")
 
-// A world is a kind of account and of bank.
+// A world is a simulated kind of account and bank.
 type world struct {
 	name          string
 	every         int     // days between stated balances
-	closing       bool    // statements: the close of the day, by posting day
+	closing       bool    // statements give the close of the day, by posting day
 	rate          float64 // rows a day
-	pending       bool    // the bank counts charges from their authorisation on
-	authorised    bool    // whose days are known
-	exact, falsey float64 // what the proof must reach: share of faults, false gaps in an account-year
+	pending       bool    // the bank counts charges from their authorization
+	authorized    bool    // the authorized days are known
+	exact, falsey float64 // required share of faults found, and most false gaps per account-year
 }
 
 var worlds = []world{
@@ -31,45 +31,46 @@ var worlds = []world{
 	{name: "statement daily, many rows", every: 1, closing: true, rate: 3, exact: 0.99, falsey: 0.02},
 	{name: "statement monthly, few rows", every: 30, closing: true, rate: 0.5, exact: 0.97, falsey: 0.02},
 	{name: "statement monthly, many rows", every: 30, closing: true, rate: 3, exact: 0.97, falsey: 0.02},
-	{name: "pending counts, few rows", every: 1, rate: 0.5, pending: true, authorised: true, exact: 0.99, falsey: 0.02},
-	{name: "pending counts, many rows", every: 1, rate: 3, pending: true, authorised: true, exact: 0.99, falsey: 0.02},
+	{name: "pending counts, few rows", every: 1, rate: 0.5, pending: true, authorized: true, exact: 0.99, falsey: 0.02},
+	{name: "pending counts, many rows", every: 1, rate: 3, pending: true, authorized: true, exact: 0.99, falsey: 0.02},
 	{name: "pending unknown, few rows", every: 1, rate: 0.5, pending: true, falsey: 0.15},
 	{name: "pending unknown, many rows", every: 1, rate: 3, pending: true, falsey: 0.15},
 }
 
 const year = 365
 
-// A booking is a row as the bank knows it.
+// A booking is a row in the bank's own books.
 type booking struct {
 	day        dayNumber // the day that the bank prints
-	authorised dayNumber
-	counts     float64 // from when on the bank's balance counts it
+	authorized dayNumber
+	counts     float64 // when the bank's balance starts to count it
 	cents      int64
 }
 
-// A fault is a row that the books lost, or have twice.
+// A fault is a row that the books lack or contain twice.
 type fault struct {
-	day, authorised dayNumber
+	day, authorized dayNumber
 	difference      int64
 }
 
-// simulate is one year of an account: what the books hold, what was stated, and what is wrong.
+// simulate returns one year of an account: the rows in the books, the stated balances, and the
+// faults.
 func (w world) simulate(seed uint64) ([]movement, []stated, []fault) {
 	rng := rand.New(rand.NewPCG(seed, 15))
 	var rows []booking
 	for d := range year {
 		for range min(12, int(rng.ExpFloat64()*w.rate)) {
 			at := float64(d) + rng.Float64()
-			b := booking{day: dayNumber(d), authorised: dayNumber(d), counts: at}
+			b := booking{day: dayNumber(d), authorized: dayNumber(d), counts: at}
 			switch {
 			case w.closing:
 			case w.pending:
 				if rng.Float64() < 0.7 {
 					b.counts = at - 0.5 - 2.5*rng.Float64()
 				}
-				b.authorised = dayNumber(b.counts)
+				b.authorized = dayNumber(b.counts)
 			case d > 0 && rng.Float64() < 0.03:
-				b.day, b.authorised = b.day-1, b.authorised-1 // booked a day after the day it prints
+				b.day, b.authorized = b.day-1, b.authorized-1 // booked a day after the printed day
 			}
 			b.cents = 100 + rng.Int64N(19_900)
 			if rng.IntN(6) == 0 {
@@ -96,15 +97,15 @@ func (w world) simulate(seed uint64) ([]movement, []stated, []fault) {
 	rows, faults := w.spoil(rng, rows)
 	moves := make([]movement, len(rows))
 	for i, r := range rows {
-		moves[i] = movement{posted: r.day, authorised: r.day, out: total(r.cents).In(euro), rows: 1}
-		if w.authorised {
-			moves[i].authorised = r.authorised
+		moves[i] = movement{posted: r.day, authorized: r.day, out: total(r.cents).In(euro), rows: 1}
+		if w.authorized {
+			moves[i].authorized = r.authorized
 		}
 	}
 	return moves, statements, faults
 }
 
-// spoil loses or doubles two rows, at least 15 days apart and 20 from both ends.
+// spoil removes or duplicates two rows, at least 15 days apart and 20 days from both ends.
 func (w world) spoil(rng *rand.Rand, rows []booking) ([]booking, []fault) {
 	var faults []fault
 	for try := 0; len(faults) < 2 && try < 100; try++ {
@@ -117,10 +118,10 @@ func (w world) spoil(rng *rand.Rand, rows []booking) ([]booking, []fault) {
 		}
 		if rng.IntN(2) == 0 {
 			rows = slices.Delete(slices.Clone(rows), k, k+1)
-			faults = append(faults, fault{r.day, r.authorised, -r.cents})
+			faults = append(faults, fault{r.day, r.authorized, -r.cents})
 		} else {
 			rows = append(rows, r)
-			faults = append(faults, fault{r.day, r.authorised, r.cents})
+			faults = append(faults, fault{r.day, r.authorized, r.cents})
 		}
 	}
 	return rows, faults
@@ -134,16 +135,16 @@ func total(cents int64) money.Total {
 	return a.Total()
 }
 
-// A score counts what a prover found.
+// A score counts the results of a prover.
 type score struct {
 	years, open, faults, exact, missed, false int
 	days                                      dayNumber
 }
 
-// mark holds the gaps that were told against the faults that were made. A fault is found exactly if
-// a gap has its amount to the cent and lies around its day. The day of the statement before the gap
-// and the one before that belong to it, because a bank's moment divides its day and some rows are
-// booked a day late.
+// mark compares the reported gaps with the faults that were made. A fault is found exactly if a gap
+// has its amount to the cent and lies around its day. The day of the statement before the gap and
+// the day before that one belong to the gap: a bank states a balance at a moment within its day,
+// and some rows are booked a day late.
 func (s *score) mark(v verdict, statements []stated, faults []fault) {
 	s.years++
 	if v.status == open {
@@ -155,7 +156,7 @@ func (s *score) mark(v verdict, statements []stated, faults []fault) {
 		at := slices.IndexFunc(v.spans, func(g span) bool {
 			from, to := statements[g.from].day-1, statements[g.to].day
 			return g.status == gap && g.difference == total(f.difference) &&
-				(from <= f.day && f.day <= to || from <= f.authorised && f.authorised <= to)
+				(from <= f.day && f.day <= to || from <= f.authorized && f.authorized <= to)
 		})
 		if at < 0 || used[at] {
 			s.missed++
@@ -172,8 +173,8 @@ func (s *score) mark(v verdict, statements []stated, faults []fault) {
 	}
 }
 
-// addUp reports whether a gap is the sum of the faults between its statements. Neither is found
-// exactly, but it is not false.
+// addUp reports whether a gap is the sum of the faults between its statements. Then no fault is
+// found exactly, but the gap is not false.
 func addUp(g span, statements []stated, faults []fault) bool {
 	var sum int64
 	for _, f := range faults {
@@ -185,9 +186,9 @@ func addUp(g span, statements []stated, faults []fault) bool {
 }
 
 // TestProofFindsFaults simulates 3,000 account-years with two faults each, or ten times as many in
-// the long round. Most of them have a statement a month: two faults within one month add up, which
-// is chance and needs many years to be measured. Accounts that stay open tell no gap: their faults count neither as found nor as
-// missed, and the log says how many they are.
+// a long run. Most of them have one statement a month. Two faults within one month add up; that
+// happens by chance, so measuring it needs many years. Accounts that stay open report no gaps:
+// their faults count neither as found nor as missed, and the log shows how many there are.
 func TestProofFindsFaults(t *testing.T) {
 	t.Parallel()
 	years := 100
@@ -212,7 +213,7 @@ func TestProofFindsFaults(t *testing.T) {
 					open++
 					for _, g := range v.spans {
 						if g.status == gap {
-							t.Fatal("an open account told a gap")
+							t.Fatal("an open account reported a gap")
 						}
 					}
 					continue
@@ -236,7 +237,7 @@ func TestProofFindsFaults(t *testing.T) {
 	}
 }
 
-// believer is the control: it believes each statement alone, as the close of its day.
+// believer is the control: it trusts each statement alone, as the close of its day.
 func believer(moves []movement, statements []stated) (v verdict, err error) {
 	t, _, err := running(euro, moves, func(m movement) dayNumber { return m.posted })
 	var level money.Total
@@ -252,8 +253,8 @@ func believer(moves []movement, statements []stated) (v verdict, err error) {
 	return v, err
 }
 
-// TestBelieverFails shows that the simulation is hard: a prover that believes each balance on its
-// own tells a false gap every few days.
+// TestBelieverFails shows that the simulation is hard: a prover that trusts each balance on its own
+// reports a false gap every few days.
 func TestBelieverFails(t *testing.T) {
 	t.Parallel()
 	for _, w := range worlds {

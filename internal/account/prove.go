@@ -23,30 +23,30 @@ type ProveAccount struct {
 	EndDate   *pg.Date `json:"end_date,omitempty" doc:"Only intervals that begin before this day"`
 }
 
-// A Proof says from when to when an account's transactions explain its stated balances.
+// A Proof reports in which periods an account's transactions explain its stated balances.
 type Proof struct {
 	AccountID      id.ID          `json:"account_id"`
 	Currency       money.Currency `json:"iso_currency_code"`
-	Status         string         `json:"status" enum:"proved,gap,open,none" doc:"proved: the transactions explain the balances; gap: somewhere they do not; open: it cannot be told; none: no balance was stated, or transactions do not explain the account's value"`
-	OpeningBalance *money.Amount  `json:"opening_balance" doc:"What the account stood at before its first transaction; null while unknown"`
-	Statements     int            `json:"statements" doc:"Days with a stated balance"`
-	Ignored        int            `json:"ignored" doc:"Stated balances that fit nothing, such as those of a moment between two bookings"`
-	ProvedUntil    *pg.Date       `json:"proved_until" doc:"The last day whose balance was explained"`
-	ForeignRows    int64          `json:"foreign_rows" doc:"Transactions in other currencies than the account's, which are not counted"`
+	Status         string         `json:"status" enum:"proved,gap,open,none" doc:"proved: transactions match the balances; gap: a mismatch exists; open: not enough data; none: no balance, or the value doesn't depend on transactions"`
+	OpeningBalance *money.Amount  `json:"opening_balance" doc:"Balance before the first transaction; null if unknown"`
+	Statements     int            `json:"statements" doc:"Days with a reported balance"`
+	Ignored        int            `json:"ignored" doc:"Reported balances that match nothing, such as one from between two postings"`
+	ProvedUntil    *pg.Date       `json:"proved_until" doc:"Last day whose balance matches"`
+	ForeignRows    int64          `json:"foreign_rows" doc:"Transactions in a different currency than the account, which are not counted"`
 	Intervals      []Interval     `json:"intervals" doc:"The newest 100, oldest first"`
 }
 
 // An Interval lies between two stated balances.
 type Interval struct {
-	From         pg.Date          `json:"from" doc:"Day of the stated balance before it; what is wrong in a gap happened after it, or on it if the balance was of a moment within the day"`
-	To           pg.Date          `json:"to" doc:"Day of the stated balance at its end"`
+	From         pg.Date          `json:"from" doc:"Date of the reported balance before it; a gap's cause is after this date, or on it if the balance was reported during the day"`
+	To           pg.Date          `json:"to" doc:"Date of the reported balance at its end"`
 	Status       string           `json:"status" enum:"proved,gap,open"`
-	StatedFrom   *money.Amount    `json:"stated_from" doc:"The balance of from"`
-	StatedTo     *money.Amount    `json:"stated_to" doc:"The balance of to"`
-	Moved        money.Total      `json:"moved" doc:"What the transactions after from, up to and including to, come to; positive is money out"`
-	Transactions int64            `json:"transactions" doc:"How many they are"`
-	Difference   *money.Total     `json:"difference" doc:"Of a gap. Positive: the books hold that much money out too much, as after a doubled charge; negative: they lack it"`
-	Candidates   []ProofCandidate `json:"candidates" doc:"Of a gap: what may explain it, at most 5"`
+	StatedFrom   *money.Amount    `json:"stated_from" doc:"Balance on from"`
+	StatedTo     *money.Amount    `json:"stated_to" doc:"Balance on to"`
+	Moved        money.Total      `json:"moved" doc:"Sum of the transactions after from, up to and including to; positive is money out"`
+	Transactions int64            `json:"transactions" doc:"Number of them"`
+	Difference   *money.Total     `json:"difference" doc:"For a gap. Positive: the transactions have that much money out too much, as after a duplicate charge; negative: that much is missing"`
+	Candidates   []ProofCandidate `json:"candidates" doc:"For a gap: possible explanations, at most 5"`
 }
 
 // A ProofCandidate is a row that may explain a gap.
@@ -56,7 +56,7 @@ type ProofCandidate struct {
 	Why           string `json:"why" enum:"same_amount_twice,same_amount_deleted,same_amount_pending,quarantined"`
 }
 
-// Proof proves an account's books.
+// Proof runs the proof of one account's books.
 func (r *Register) Proof(ctx context.Context, q pg.Querier, in ProveAccount) (Proof, error) {
 	if in.StartDate != nil && in.EndDate != nil && in.EndDate.Time().Before(in.StartDate.Time()) {
 		return Proof{}, errs.Field("end_date", "range", "must not be before start_date")
@@ -98,7 +98,7 @@ func (r *Register) Proof(ctx context.Context, q pg.Querier, in ProveAccount) (Pr
 	return out, b.explain(ctx, q, out.Intervals)
 }
 
-// interval is a span as it is shown.
+// interval converts a span to the form that is shown.
 func (b *books) interval(s span, t tally) (Interval, error) {
 	from, to := b.rows[s.from], b.rows[s.to]
 	i := Interval{
@@ -118,8 +118,8 @@ func (b *books) interval(s span, t tally) (Interval, error) {
 	return i, err
 }
 
-// explain looks for what may explain the gaps: a row that is there twice, or one that was deleted,
-// is pending or could not be read.
+// explain looks for rows that may explain the gaps: duplicates, and rows that were deleted, are
+// pending or could not be read.
 func (b *books) explain(ctx context.Context, q pg.Querier, intervals []Interval) error {
 	var at []int32
 	var from, to []pg.Date
@@ -177,18 +177,18 @@ func (b *books) explain(ctx context.Context, q pg.Querier, intervals []Interval)
 	return err
 }
 
-// An AccountProof is the proof of an account in a line.
-type AccountProof struct { //nolint:revive // it names a schema of the API, where no package stands before it
+// An AccountProof is a summary of an account's proof.
+type AccountProof struct { //nolint:revive // it names a schema of the API, which shows no package name
 	AccountID         id.ID          `json:"account_id"`
 	Currency          money.Currency `json:"iso_currency_code"`
 	Status            string         `json:"status" enum:"proved,gap,open,none" doc:"As in the proof of the account"`
-	ProvedFrom        *pg.Date       `json:"proved_from" doc:"The first day whose balance was explained"`
-	ProvedUntil       *pg.Date       `json:"proved_until" doc:"The last day whose balance was explained"`
+	ProvedFrom        *pg.Date       `json:"proved_from" doc:"First day whose balance matches"`
+	ProvedUntil       *pg.Date       `json:"proved_until" doc:"Last day whose balance matches"`
 	Gaps              int            `json:"gaps"`
-	LargestDifference *money.Total   `json:"largest_difference" doc:"Of the gaps, whatever its sign; null without gaps"`
+	LargestDifference *money.Total   `json:"largest_difference" doc:"Largest gap, regardless of sign; null without gaps"`
 }
 
-// Proofs proves the books of every account.
+// Proofs runs the proof of every account's books.
 func (r *Register) Proofs(ctx context.Context, q pg.Querier, _ op.None) ([]AccountProof, error) {
 	verdicts, err := r.Verdicts(ctx, q, nil)
 	out := make([]AccountProof, len(verdicts))
@@ -198,7 +198,7 @@ func (r *Register) Proofs(ctx context.Context, q pg.Querier, _ op.None) ([]Accou
 	return out, err
 }
 
-// line is a verdict in short.
+// line summarizes a verdict.
 func (b *books) line(v verdict) AccountProof {
 	out := AccountProof{AccountID: b.ID, Currency: b.Currency, Status: v.status}
 	if v.provedUntil != 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// An Incoming is an account on its way into the books.
+// An Incoming is an account to be stored.
 type Incoming struct {
 	ConnectionID     *id.ID
 	Provider         string
@@ -25,7 +25,7 @@ type Incoming struct {
 	Name             text.Untrusted
 	OfficialName     text.Untrusted // may be empty
 	Type             string
-	Method           string // how its balance follows from others; "" for the usual one of the type
+	Method           string // how its balance is derived; "" for the default of its type
 	Subtype          string
 	Mask             string
 	Currency         money.Currency
@@ -34,8 +34,8 @@ type Incoming struct {
 	BalanceLimit     *money.Amount
 }
 
-// AddAccounts stores accounts, with today's balance as the first of their history, and returns
-// their ids in the order given.
+// AddAccounts stores accounts, with today's balance as the first in their history, and returns
+// their ids in the given order.
 func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incoming) ([]id.ID, error) {
 	ids := make([]id.ID, len(accounts))
 	err := pg.Redraw(ctx, tx, "account_short_id", func(tx pg.Tx) error {
@@ -73,8 +73,8 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 	return ids, err
 }
 
-// methodOf is how the balances of days follow from others on a new account of that type: rows do
-// not explain what an investment is worth.
+// methodOf returns how balances of a new account of this type are derived. Rows do not explain the
+// value of an investment.
 func methodOf(accountType string) string {
 	if accountType == bank.Investment {
 		return byValuations
@@ -82,13 +82,13 @@ func methodOf(accountType string) string {
 	return byTransactions
 }
 
-// today is the day on which the household is, of its setting s.
+// today is the current day in the household's time zone, from its setting s.
 const today = `(now() at time zone s.time_zone)::date`
 
-// RefreshAccounts updates a connection's accounts from the bank: new ones are added, known ones get
-// its names and balances, and today's balance is added to the history. What the household chose
-// (name, owner, hidden) stays. It returns the accounts' ids by the bank's ids; an account that was
-// merged stands for the one that it was merged into.
+// RefreshAccounts updates a connection's accounts from the bank. New accounts are added, known ones
+// get the bank's names and balances, and today's balance is added to the history. The household's
+// choices (name, owner, hidden) stay. It returns a map from the bank's ids to the accounts' ids;
+// for a merged account the id is that of the account that it was merged into.
 func (r *Register) RefreshAccounts(ctx context.Context, tx pg.Tx, connection id.ID,
 	accounts []Incoming,
 ) (map[string]id.ID, error) {
@@ -134,8 +134,8 @@ func (r *Register) RefreshAccounts(ctx context.Context, tx pg.Tx, connection id.
 	return ids, err
 }
 
-// RefreshBalances updates balances that a connection's bank stated. Accounts that are not in the
-// books are left to the next sync.
+// RefreshBalances updates the balances that a connection's bank reported. Accounts that are not
+// stored yet are left to the next sync.
 func (r *Register) RefreshBalances(ctx context.Context, tx pg.Tx, connection id.ID, accounts []Incoming) error {
 	type known struct {
 		ID         id.ID  `db:"id"`
@@ -203,9 +203,9 @@ func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Inc
 	return err
 }
 
-// BackfillBalances reckons each account's balance of every day back from today's, for accounts that
-// have one. Of a card or a loan it is what is owed, which a payment makes less. Pending
-// transactions are not in a balance.
+// BackfillBalances calculates each account's balance for every past day, starting from today's, if
+// the account has one. A card's or loan's balance is the debt, which a payment reduces. Pending
+// transactions are not part of a balance.
 func (r *Register) BackfillBalances(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `
 		insert into account_balance (account_id, day, exact, current)

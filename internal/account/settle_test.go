@@ -10,8 +10,8 @@ import (
 	"coffer/internal/text"
 )
 
-// What a bank says of balances over several syncs: the same again is said anew, nothing leaves what
-// is known, and a day is the household's.
+// Balances over several syncs: a repeated balance only updates its time, an omitted balance keeps
+// the last one, and days follow the household's time zone.
 func TestSettleBalances(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -19,7 +19,7 @@ func TestSettleBalances(t *testing.T) {
 	connection := id.New()
 	exec(t, db, `insert into connection (id, short_id, member_id, provider)
 		values ($1, $2, '019a3c5e-4000-7000-8000-000000000001', 'teller')`, connection, connection.Short())
-	// where it is yesterday, or tomorrow
+	// A time zone where the date differs from UTC's.
 	exec(t, db, `update setting set time_zone = case
 		when extract(hour from now() at time zone 'UTC') < 12 then 'Etc/GMT+12' else 'Etc/GMT-14' end`)
 	type state struct {
@@ -28,7 +28,7 @@ func TestSettleBalances(t *testing.T) {
 		Fresh   bool    `db:"fresh"`
 		Changed bool    `db:"changed"`
 		Days    int     `db:"days"`
-		Other   bool    `db:"other"` // than UTC's
+		Other   bool    `db:"other"` // the day differs from UTC's
 	}
 	settle := func(name string, current *money.Amount) state {
 		t.Helper()
@@ -81,7 +81,8 @@ func TestSettleBalances(t *testing.T) {
 	}
 }
 
-// What was owed on a loan before a payment is more than after it. A pending one is not counted yet.
+// The debt of a loan was higher before a payment than after it. A pending payment is not counted
+// yet.
 func TestBackfillLoan(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

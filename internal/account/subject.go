@@ -12,7 +12,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// What a person can hold of an account.
+// The fields of an account that can be held.
 const (
 	heldDisplay     = "display_name"
 	heldOwner       = "owner"
@@ -26,8 +26,8 @@ const (
 	heldClosed      = "closed_on"
 )
 
-// definition is what the journal records of an account: what the household said of it. What the
-// bank says is not undone.
+// definition lists the fields of an account that the journal records, which are the household's.
+// The bank's fields are not reverted.
 var definition = journal.Definition{
 	Subject: journal.Account, Table: "account",
 	Columns: []string{
@@ -36,8 +36,8 @@ var definition = journal.Definition{
 	},
 }
 
-// fieldName is the name of an account kept by hand. It is no part of the record, because the names
-// of other accounts are the banks' own, and not undone.
+// fieldName is the name of a manual account. It is not part of the record, because the names of
+// other accounts come from the bank and are not reverted.
 const fieldName = "name"
 
 // Subjects returns the subjects that reverts restore.
@@ -48,7 +48,7 @@ func (r *Register) Subjects() []journal.Subject {
 }
 
 // Made returns the entries of accounts that were just added, for the change that adds them. A
-// revert makes each a tombstone, unless it has live transactions by then or someone has changed it.
+// revert makes each of them a tombstone, unless it has live transactions or has been changed since.
 func (r *Register) Made(ctx context.Context, q pg.Querier, ids []id.ID) ([]journal.Entry, error) {
 	now, err := definition.Read(ctx, q, ids)
 	var entries []journal.Entry
@@ -63,18 +63,18 @@ func (r *Register) Made(ctx context.Context, q pg.Querier, ids []id.ID) ([]journ
 	return entries, err
 }
 
-// Revive lifts the tombstones of accounts that receive transactions again, and returns the entries
-// for the change that brings them. Accounts without a tombstone are unchanged and have no entries.
+// Revive removes the tombstones of accounts that receive transactions again, and returns the
+// entries of that change. Accounts without a tombstone are unchanged and have no entries.
 func (r *Register) Revive(ctx context.Context, tx pg.Tx, ids []id.ID) ([]journal.Entry, error) {
 	revived, err := pg.Values[id.ID](ctx, tx, `update account set deleted_at = null, updated_at = clock_timestamp()
-		where id = any($1) and deleted_at is not null returning id`, ids)
+		where id = any($1) and deleted_at is not null and merged_into is null returning id`, ids)
 	if err != nil || len(revived) == 0 {
 		return nil, err
 	}
 	return r.Made(ctx, tx, revived)
 }
 
-// A record is what the journal has of an account.
+// A record is an account as the journal stores it.
 type record struct {
 	DisplayName *string  `json:"display_name"`
 	OwnerID     *id.ID   `json:"owner_id"`
@@ -88,7 +88,7 @@ type record struct {
 	ClosedOn    *pg.Date `json:"closed_on"`
 }
 
-// differs are the fields that can be held and are not the same in both.
+// differs returns the fields that can be held and differ between the two.
 func (r record) differs(o record) []string {
 	var out []string
 	for _, f := range []struct {
@@ -104,7 +104,7 @@ func (r record) differs(o record) []string {
 		{heldSubtype, same(r.Subtype, o.Subtype)},
 		{heldMethod, r.Method == o.Method},
 		{heldClosed, same(r.ClosedOn, o.ClosedOn)},
-		// The name is a field of its own; whether it is held is in the record.
+		// The name is a separate field; the record only shows whether it is held.
 		{heldName, slices.Contains(r.Held, heldName) == slices.Contains(o.Held, heldName)},
 	} {
 		if !f.same {
@@ -114,9 +114,10 @@ func (r record) differs(o record) []string {
 	return out
 }
 
-// fits says which accounts cannot become so: those that would go, or change their currency, while
-// transactions are in them, that a person holds against an agent, whose owner left, or that went
-// themselves since.
+// fits returns the accounts that cannot be set to the recorded state. An account is skipped if it
+// has transactions and would be deleted or get another currency, if an agent would change a field
+// that a person holds, if its owner has left, if it was deleted since, or if its file was imported
+// again into another account of the same name.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids := make([]id.ID, len(entries))
 	for i, e := range entries {
@@ -132,10 +133,17 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 	if err != nil {
 		return nil, err
 	}
+	again, err := pg.Values[id.ID](ctx, tx, `
+		select a.id from account a join account o on o.connection_id = a.connection_id and o.deleted_at is null
+			and lower(o.name) = lower(a.name) and o.type = a.type and o.currency = a.currency
+		where a.id = any($1) and a.deleted_at is not null and a.provider = 'csv'`, ids)
+	if err != nil {
+		return nil, err
+	}
 	var left []journal.Skipped
 	for _, e := range entries {
 		var was, to record
-		// a deleted account is restored only by reverting its deletion
+		// A deleted account is restored only by reverting its deletion.
 		if e.Before != nil && there[e.SubjectID] == nil {
 			left = append(left, journal.Skip(e, "missing"))
 			continue
@@ -153,7 +161,7 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 		switch {
 		case there[e.SubjectID] != nil && holds(was, to, e.After == nil, op.ActorOf(ctx)):
 			left = append(left, journal.Skip(e, "held"))
-		case gone || slices.Contains(filled, e.SubjectID) &&
+		case gone || e.After != nil && slices.Contains(again, e.SubjectID) || slices.Contains(filled, e.SubjectID) &&
 			(e.After == nil || e.Before != nil && was.Currency != to.Currency):
 			left = append(left, journal.Skip(e, "conflict"))
 		}
@@ -161,7 +169,7 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 	return left, nil
 }
 
-// holds says whether the actor would change what a person holds.
+// holds reports whether the actor would change a field that a person holds.
 func holds(was, to record, leaving bool, actor op.Actor) bool {
 	changed := was.differs(to)
 	if leaving {
@@ -171,8 +179,8 @@ func holds(was, to record, leaving bool, actor op.Actor) bool {
 		func(f string) bool { return slices.Contains(was.Held, f) })
 }
 
-// ownerGone reports whether the member has left, and keeps a member who has not from leaving until
-// the transaction ends.
+// ownerGone reports whether the member has left. A member who has not is locked until the
+// transaction ends.
 func ownerGone(ctx context.Context, tx pg.Tx, owner *id.ID) (bool, error) {
 	if owner == nil {
 		return false, nil

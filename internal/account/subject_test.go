@@ -12,7 +12,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// A desk calls the register and the journal as somebody.
+// A desk calls the register and the journal as a given actor.
 type desk struct {
 	*testing.T
 	db  *pg.DB
@@ -63,7 +63,7 @@ func (d *desk) revert(kind string, change id.ID) journal.Reverted {
 	return out
 }
 
-// newest is the change that was made last.
+// newest returns the latest change.
 func (d *desk) newest() journal.Change {
 	d.Helper()
 	list, err := d.j.List(d.Context(), d.db, journal.ListChanges{Limit: 1})
@@ -82,7 +82,7 @@ func (d *desk) account(u id.ID) Account {
 	return a
 }
 
-// What an agent says of an account is a change like any other: it is listed, and reverted whole.
+// An agent's edit of an account is a change like any other: it is listed, and reverted as a whole.
 func TestAccountsAreJournaled(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -99,16 +99,16 @@ func TestAccountsAreJournaled(t *testing.T) {
 	if now := d.account(u); now.DisplayName != nil || now.Hidden || len(now.Held) > 0 {
 		t.Errorf("after the revert: %+v", now)
 	}
-	// Nothing said, nothing recorded.
+	// A patch that changes nothing records nothing.
 	last := d.newest().ID
 	d.must(op.Agent, PatchAccount{ID: was.ShortID, Hidden: new(false)})
 	if d.newest().ID != last {
-		t.Errorf("a change of nothing: %+v", d.newest())
+		t.Errorf("an empty patch was recorded: %+v", d.newest())
 	}
 }
 
-// What a person said is held against agents, field by field: their writes are refused unless they
-// force them, and their reverts leave it.
+// The fields that a person set are protected from agents one by one: an agent's write is refused
+// without force, and an agent's revert leaves them.
 func TestAccountsAreHeld(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -116,17 +116,17 @@ func TestAccountsAreHeld(t *testing.T) {
 	d.must(op.User, PatchAccount{ID: u.String(), Hidden: new(true)})
 	hid := d.newest()
 	if _, err := d.patch(op.Agent, PatchAccount{ID: u.String(), Hidden: new(false)}); !errs.Is(err, errs.Conflict) {
-		t.Errorf("an agent shows what a person hid: %v", err)
+		t.Errorf("an agent unhid an account that a person hid: %v", err)
 	}
 	if a := d.must(op.Agent, PatchAccount{
 		ID: u.String(), Hidden: new(true),
 		DisplayName: given("Daily"),
 	}); len(a.Held) != 1 || a.Held[0] != "hidden" {
-		t.Errorf("an agent names what a person hid: %+v", a)
+		t.Errorf("an agent named an account that a person hid: %+v", a)
 	}
 	d.revert(op.Agent, d.newest().ID)
 	if r := d.revert(op.Agent, hid.ID); r.Reverted != 0 || len(r.Skipped) != 1 || r.Skipped[0].Reason != "held" {
-		t.Errorf("an agent reverts a person's change: %+v", r)
+		t.Errorf("an agent reverted a person's change: %+v", r)
 	}
 	forced := d.must(op.Agent, PatchAccount{ID: u.String(), Hidden: new(false), Force: true})
 	if forced.Hidden || len(forced.Held) > 0 {
@@ -134,9 +134,9 @@ func TestAccountsAreHeld(t *testing.T) {
 	}
 	d.revert(op.User, d.newest().ID)
 	if a := d.account(u); !a.Hidden || len(a.Held) != 1 {
-		t.Errorf("the hold did not come back: %+v", a)
+		t.Errorf("the hold was not restored: %+v", a)
 	}
-	// A person who repeats what an agent said holds it.
+	// A person who repeats an agent's value holds it.
 	d.must(op.Agent, PatchAccount{ID: u.String(), DisplayName: given("Daily")})
 	if a := d.must(op.User, PatchAccount{ID: u.String(), DisplayName: given("Daily")}); len(a.Held) != 2 {
 		t.Errorf("repeated: %+v", a)
@@ -146,7 +146,7 @@ func TestAccountsAreHeld(t *testing.T) {
 	}
 }
 
-// An owner who left meanwhile does not come back with a revert.
+// A revert does not restore an owner who has left in the meantime.
 func TestRevertWithoutItsOwner(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -162,7 +162,7 @@ func TestRevertWithoutItsOwner(t *testing.T) {
 	}
 }
 
-// An account that went is not brought back by undoing what was said of it before.
+// A deleted account is not restored by reverting an earlier change to it.
 func TestRevertOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

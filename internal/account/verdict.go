@@ -11,14 +11,13 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Verdict is what the proof of an account's books says.
+// A Verdict is the result of the proof of an account's books.
 type Verdict struct {
 	AccountProof
-	after, until []dayNumber // the stated balances around each gap
+	after, until []dayNumber // days of the stated balances around each gap
 }
 
-// InGap reports whether a day lies in a gap: the transactions do not explain the balances around
-// it.
+// InGap reports whether a day lies in a gap, where the transactions do not explain the balances.
 func (v Verdict) InGap(day pg.Date) bool {
 	d := dayOf(day)
 	for i := range v.after {
@@ -34,7 +33,7 @@ func (v Verdict) GapSince(day pg.Date) bool {
 	return slices.ContainsFunc(v.until, func(d dayNumber) bool { return d >= dayOf(day) })
 }
 
-// verdict is a proof in short.
+// verdict summarizes the proof.
 func (b *books) verdict() (Verdict, error) {
 	v, err := b.prove()
 	out := Verdict{AccountProof: b.line(v)}
@@ -47,10 +46,10 @@ func (b *books) verdict() (Verdict, error) {
 	return out, err
 }
 
-// A storedProof is a proof as it was last made.
+// A storedProof is the last stored proof.
 type storedProof struct {
 	books
-	Status            *string      `db:"status"` // nil if none was made since the books changed
+	Status            *string      `db:"status"` // nil if the books changed since the last proof
 	ProvedFrom        *pg.Date     `db:"proved_from"`
 	ProvedUntil       *pg.Date     `db:"proved_until"`
 	LargestDifference *money.Total `db:"largest_difference"`
@@ -58,8 +57,8 @@ type storedProof struct {
 	Until             []pg.Date    `db:"gap_until"`
 }
 
-// Verdicts returns the verdict on each of those accounts, or on all of them for nil, by the name of
-// the account. Proofs are stored, and made here only for accounts whose books changed since.
+// Verdicts returns the verdicts on these accounts, or on all accounts if of is nil, ordered by
+// account name. Proofs are stored; only accounts whose books changed since are proved here.
 func (r *Register) Verdicts(ctx context.Context, q pg.Querier, of []id.ID) ([]Verdict, error) {
 	rows, err := pg.All[storedProof](ctx, q, `
 		select a.id, a.type, a.currency, a.balance_method, a.closed_on, `+today+` as today,
@@ -102,7 +101,8 @@ func (r *Register) Verdicts(ctx context.Context, q pg.Querier, of []id.ID) ([]Ve
 	return out, nil
 }
 
-// judge gives accounts the status of their books. One that was deleted since it was read has none.
+// judge sets the status of the books on accounts. An account that was deleted since it was read
+// gets the status none.
 func (r *Register) judge(ctx context.Context, q pg.Querier, accounts []Account) error {
 	ids, at := make([]id.ID, len(accounts)), map[id.ID]*Account{}
 	for i := range accounts {
@@ -116,14 +116,14 @@ func (r *Register) judge(ctx context.Context, q pg.Querier, accounts []Account) 
 	return err
 }
 
-// Books that change are proved again once they have rested, and at the latest after a minute: a
-// long sync changes them with every page.
+// Changed books are proved again once they have not changed for a while, and at the latest after a
+// minute, because a long sync changes them with every page.
 const (
 	rest    = 2 * time.Second
 	restMax = time.Minute
 )
 
-// proofLock is held by the one server that stores proofs.
+// proofLock is the advisory lock that keeps servers from storing proofs at the same time.
 const proofLock = 0x70726f6f66
 
 // Chores returns the timed work: proving books that changed.
@@ -138,9 +138,9 @@ func (r *Register) Chores() []due.Chore {
 	}}}
 }
 
-// StoreProofs proves all books that changed since they were last proved.
-// It takes away what it has seen of proof_due first. Whoever changes the books while it reads them
-// adds a row that stays, so the proof is made again.
+// StoreProofs proves all books that changed since they were last proved. It first deletes the rows
+// of proof_due that it sees. A concurrent change to the books adds a new row that stays, so the
+// proof runs again.
 func (r *Register) StoreProofs(ctx context.Context) error {
 	return r.db.InTx(ctx, func(tx pg.Tx) error {
 		if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, proofLock); err != nil {
@@ -183,7 +183,7 @@ func (v Verdict) store(ctx context.Context, tx pg.Tx) error {
 		}
 		return out
 	}
-	var largest *string // a total is read from the database, never written but here
+	var largest *string // the only place that writes a total to the database
 	if v.LargestDifference != nil {
 		largest = new(v.LargestDifference.String())
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A between does something before the second query.
+// A between runs do before the second query.
 type between struct {
 	pg.Querier
 	queries int
@@ -24,7 +24,7 @@ func (b *between) Query(ctx context.Context, sql string, args ...any) (pgx.Rows,
 	return b.Querier.Query(ctx, sql, args...)
 }
 
-// An account that is deleted while all are read is still one of those that were read, with a status.
+// An account that is deleted while accounts are being read is still returned, with a status.
 func TestDeletedWhileRead(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -37,8 +37,8 @@ func TestDeletedWhileRead(t *testing.T) {
 	}
 }
 
-// A stored proof holds until something that it follows from changes, whoever changes it; the
-// verdict is that of the books at any time.
+// A stored proof is valid until any of its inputs changes, no matter who changes it. The verdict
+// always matches the current books.
 func TestStoredProofs(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -64,7 +64,7 @@ func TestStoredProofs(t *testing.T) {
 		($1, '2026-05-04', 90, true), ($2, '2026-05-04', 1, true)`, a, other)
 	for _, step := range []struct {
 		what, sql, status string
-		fresh             bool // nothing is proved again
+		fresh             bool // no proof is stale
 	}{
 		{"nothing", `select 1`, proved, true},
 		{"an amount", `update transaction set amount = 11`, gap, false},

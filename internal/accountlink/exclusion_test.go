@@ -9,7 +9,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// working runs the world's jobs, and answers a function that waits until none is left.
+// working runs the world's jobs, and returns a function that waits until none is left.
 func (w *world) working(t *testing.T) (settled func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -34,8 +34,8 @@ func (w *world) working(t *testing.T) (settled func()) {
 	}
 }
 
-// What links say of very many transactions a job settles: in the end everything is as if the call
-// itself had done it.
+// If a link has very many matches, a job updates the transactions. The result is the same as if the
+// call itself had done it.
 func TestVeryManyMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,7 +66,7 @@ func TestVeryManyMatches(t *testing.T) {
 			t.Fatalf("%s: %s, %d jobs", step.confidence, w.totals(t), jobs())
 		}
 	}
-	// Another kind begins anew, and nothing of the old one's is left.
+	// A link of another kind starts again, and nothing of the old kind is left.
 	mirror := accountlink.Mirror
 	do(t, w, w.links.Put, accountlink.PutLink{ID: l.ShortID, Kind: &mirror, Confidence: accountlink.Confirmed})
 	if settled(); w.totals(t) != all {

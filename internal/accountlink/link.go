@@ -37,7 +37,7 @@ const (
 	Rejected  = "rejected"
 )
 
-// A Link says that two accounts belong together.
+// A Link connects two accounts that belong together.
 type Link struct {
 	ID               id.ID          `json:"id" db:"id"`
 	ShortID          string         `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -45,9 +45,9 @@ type Link struct {
 	PrimaryName      text.Untrusted `json:"primary_account_name" db:"primary_name" doc:"The household's name for it, else the bank's (untrusted)"`
 	MirrorAccountID  id.ID          `json:"mirror_account_id" db:"mirror_id"`
 	MirrorName       text.Untrusted `json:"mirror_account_name" db:"mirror_name" doc:"The household's name for it, else the bank's (untrusted)"`
-	Kind             string         `json:"kind" db:"kind" enum:"mirror,transfer" doc:"mirror: the same money seen twice, such as an authorised user's card; transfer: money moves between the two"`
-	Confidence       string         `json:"confidence" db:"confidence" enum:"auto,confirmed,rejected" doc:"auto: proposed, and totals ignore it; confirmed: totals leave out its matches; rejected: never proposed again"`
-	Source           *string        `json:"source" db:"source" enum:"user,agent,rule" doc:"Who decided; agents cannot change a user's decision without force. null: nobody has"`
+	Kind             string         `json:"kind" db:"kind" enum:"mirror,transfer" doc:"mirror: a duplicate account, such as an authorized user's card; transfer: money moves between the two"`
+	Confidence       string         `json:"confidence" db:"confidence" enum:"auto,confirmed,rejected" doc:"auto: suggested, totals ignore it; confirmed: totals exclude its matches; rejected: never suggested again"`
+	Source           *string        `json:"source" db:"source" enum:"user,agent,rule" doc:"Who decided; agents can't change a user's decision without force. null: undecided"`
 	Matches          int            `json:"matches" db:"matches" doc:"Number of transaction pairs, without rejected ones"`
 	CreatedAt        pg.Time        `json:"created_at" db:"created_at"`
 	UpdatedAt        pg.Time        `json:"updated_at" db:"updated_at"`
@@ -68,7 +68,7 @@ const shown = `l.deleted_at is null and not exists (select from account a where 
 
 // ListLinks asks for a page of links.
 type ListLinks struct {
-	AccountID  *string `json:"account_id,omitempty" minLength:"1" doc:"Only links of this account: UUID or short id" agent:"-"`
+	AccountID  *string `json:"account_id,omitempty" minLength:"1" doc:"Filter by account: UUID or short id" agent:"-"`
 	Kind       *string `json:"kind,omitempty" enum:"mirror,transfer"`
 	Confidence *string `json:"confidence,omitempty" enum:"auto,confirmed,rejected"`
 	Cursor     string  `json:"cursor,omitempty" doc:"next_cursor of the previous page" agent:"-"`
@@ -140,10 +140,10 @@ func account(ctx context.Context, q pg.Querier, field, ref string) (id.ID, error
 
 // CreateLink is the input of Create.
 type CreateLink struct {
-	PrimaryAccountID string `json:"primary_account_id" minLength:"1" doc:"The account that totals count: UUID or short id"`
-	MirrorAccountID  string `json:"mirror_account_id" minLength:"1" doc:"The account that repeats the other (mirror) or is at the other end (transfer): UUID or short id"`
-	Kind             string `json:"kind" enum:"mirror,transfer" doc:"mirror: the same money seen twice; transfer: money moves between the two"`
-	Confidence       string `json:"confidence,omitempty" enum:"auto,confirmed,rejected" default:"confirmed" doc:"auto: look for pairs without changing totals; rejected: never propose this link"`
+	PrimaryAccountID string `json:"primary_account_id" minLength:"1" doc:"The account counted in totals: UUID or short id"`
+	MirrorAccountID  string `json:"mirror_account_id" minLength:"1" doc:"The duplicate account (mirror) or the other account (transfer): UUID or short id"`
+	Kind             string `json:"kind" enum:"mirror,transfer" doc:"mirror: a duplicate account; transfer: money moves between the two"`
+	Confidence       string `json:"confidence,omitempty" enum:"auto,confirmed,rejected" default:"confirmed" doc:"auto: look for pairs without changing totals; rejected: never suggest this link"`
 	Force            bool   `json:"force,omitempty" doc:"Link the accounts even if a person deleted their link"`
 }
 
@@ -175,7 +175,7 @@ func (l *Links) Create(ctx context.Context, tx pg.Tx, in CreateLink) (Link, erro
 		return Link{}, err
 	}
 	if err := l.say(ctx, tx, was, record{primary, in.Kind, in.Confidence, false}, true,
-		"Linked two accounts: "+in.Kind+", "+in.Confidence); err != nil {
+		created[in.Confidence]+" ("+in.Kind+")"); err != nil {
 		return Link{}, err
 	}
 	return l.Get(ctx, tx, Ref{was.ID.String()})
@@ -204,13 +204,13 @@ func (l *Links) between(ctx context.Context, tx pg.Tx, primary, mirror id.ID, ki
 // PutLink is the input of Put.
 type PutLink struct {
 	ID         string  `json:"id" minLength:"1" doc:"The link's UUID or short id"`
-	Kind       *string `json:"kind,omitempty" enum:"mirror,transfer" doc:"Each kind has its own pairs; decisions about pairs of the old kind are kept for it" agent:"-"`
-	Confidence string  `json:"confidence" enum:"auto,confirmed,rejected" doc:"A confirmed or rejected link becomes auto again only by a revert" agent:"-"`
+	Kind       *string `json:"kind,omitempty" enum:"mirror,transfer" doc:"Each kind has its own pairs; decisions on pairs of the old kind are kept" agent:"-"`
+	Confidence string  `json:"confidence" enum:"auto,confirmed,rejected" doc:"A confirmed or rejected link only becomes auto again through a revert" agent:"-"`
 	Force      bool    `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
-// Put confirms or rejects a link. Totals follow at once, those of very many matches by a job, and
-// both ways: what was said about single matches stays.
+// Put confirms or rejects a link. Totals follow at once in both cases, or by a job if there are
+// very many matches. Decisions about single matches stay.
 func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
 	k, err := l.lock(ctx, tx, in.ID)
 	if err != nil {
@@ -221,7 +221,7 @@ func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
 	}
 	if in.Confidence == Auto && k.Confidence != Auto {
 		return Link{}, errs.New(errs.Conflict,
-			"this link is already %s; it can be confirmed or rejected but cannot become a proposal again", k.Confidence)
+			"this link is already %s; it can be confirmed or rejected, but not become a suggestion again", k.Confidence)
 	}
 	kind := k.Kind
 	if in.Kind != nil {
@@ -240,14 +240,18 @@ func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
 		return Link{}, err
 	}
 	if err := l.say(ctx, tx, was, record{was.Primary, kind, in.Confidence, false}, false,
-		verdicts[in.Confidence]+" a link of two accounts: "+kind); err != nil {
+		verdicts[in.Confidence]+" an account link ("+kind+")"); err != nil {
 		return Link{}, err
 	}
 	return l.Get(ctx, tx, Ref{k.ID.String()})
 }
 
-// verdicts begin the summaries of changes.
-var verdicts = map[string]string{Auto: "Turned", Confirmed: "Confirmed", Rejected: "Rejected"}
+// created and verdicts begin the summaries of changes.
+var created = map[string]string{
+	Auto: "Proposed an account link", Confirmed: "Linked two accounts", Rejected: "Rejected an account link",
+}
+
+var verdicts = map[string]string{Auto: "Changed", Confirmed: "Confirmed", Rejected: "Rejected"}
 
 // DeleteLink is the input of Delete.
 type DeleteLink struct {
@@ -270,5 +274,5 @@ func (l *Links) Delete(ctx context.Context, tx pg.Tx, in DeleteLink) (op.Deleted
 		return op.Deleted{}, err
 	}
 	return op.Deleted{Deleted: true, ID: k.ID}, l.say(ctx, tx, was, record{was.Primary, was.Kind, was.Verdict, true},
-		false, "Deleted a link of two accounts: "+was.Kind)
+		false, "Deleted an account link ("+was.Kind+")")
 }

@@ -256,8 +256,8 @@ func TestRowsComeAndGo(t *testing.T) {
 	if got := w.state(t); !slices.Equal(got, before) {
 		t.Errorf("restored:\n%q\n%q", got, before)
 	}
-	// The bank changes an amount; the pair goes with the next sweep, and comes back when the other
-	// bank has told it too.
+	// The bank changes an amount. The next sweep removes the pair, and it comes back when the other
+	// bank has changed it too.
 	w.merge(t, incoming(a[0], "out1", 30, "111.00"))
 	w.sweep(t)
 	if w.totals(t) != "EUR 101.00 151.00 3; " {
@@ -397,7 +397,7 @@ func TestTotalsAreTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What totals must be: all rows, in cents, less what the found pairs take out.
+	// The expected totals: all rows, in cents, without the amounts that the found pairs exclude.
 	in, out := map[string]int64{}, map[string]int64{}
 	add := func(currency string, cents, sign int64) {
 		if cents < 0 {

@@ -27,8 +27,8 @@ type Match struct {
 	MirrorTransactionID  id.ID            `json:"mirror_transaction_id" db:"mirror_id"`
 	PrimaryTransaction   MatchTransaction `json:"primary_transaction" db:"-" doc:"The transaction of the primary account"`
 	MirrorTransaction    MatchTransaction `json:"mirror_transaction" db:"-" doc:"The transaction of the mirror account"`
-	Confidence           string           `json:"confidence" db:"confidence" enum:"auto,confirmed,rejected" doc:"confirmed: totals leave out the mirror's transaction, or both sides of a transfer"`
-	Source               *string          `json:"source" db:"source" enum:"user,agent,rule" doc:"Who decided about this pair; null: nobody has"`
+	Confidence           string           `json:"confidence" db:"confidence" enum:"auto,confirmed,rejected" doc:"confirmed: totals exclude the mirror's transaction, or both sides of a transfer"`
+	Source               *string          `json:"source" db:"source" enum:"user,agent,rule" doc:"Who decided this pair; null: undecided"`
 	DayDifference        int              `json:"day_difference" db:"day_difference" doc:"Days between the two"`
 	CreatedAt            pg.Time          `json:"created_at" db:"created_at"`
 }
@@ -72,8 +72,8 @@ func show(ctx context.Context, q pg.Querier, matches []Match) error {
 	return nil
 }
 
-// confidence is what a match counts for, by its own verdict and its link's: a rejection of either
-// stands, and a confirmation of either suffices.
+// confidence is the effective confidence of a match, from its own decision and its link's: a
+// rejection of either wins, and a confirmation of either suffices.
 const confidence = `
 	case when l.deleted_at is not null or l.confidence = 'rejected' or m.verdict = 'rejected' then 'rejected'
 		when l.confidence = 'confirmed' or m.verdict = 'confirmed' then 'confirmed' else 'auto' end`
@@ -149,7 +149,7 @@ func (l *Links) Matches(ctx context.Context, q pg.Querier, in ListMatches) (Matc
 type PutMatch struct {
 	ID         string `json:"id" minLength:"1" doc:"The link's UUID or short id"`
 	MatchID    string `json:"match_id" minLength:"1" doc:"The match's UUID or short id"`
-	Confidence string `json:"confidence" enum:"confirmed,rejected" doc:"rejected: the two are never proposed again"`
+	Confidence string `json:"confidence" enum:"confirmed,rejected" doc:"rejected: the two are never suggested again"`
 	Force      bool   `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
@@ -183,13 +183,16 @@ func (l *Links) PutMatch(ctx context.Context, tx pg.Tx, in PutMatch) (Match, err
 	if err := held(ctx, m.Source, in.Force, "match"); err != nil {
 		return Match{}, err
 	}
+	if err := noCircle(pairCircles(ctx, tx, k.ID, &in.Confidence)); err != nil {
+		return Match{}, err
+	}
 	source := journal.Source(op.ActorOf(ctx))
 	if err := l.judge(ctx, tx, m.ID, side{m.PrimaryTransactionID, m.MirrorTransactionID}, &in.Confidence,
 		&source); err != nil {
 		return Match{}, err
 	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: verdicts[in.Confidence] + " a pair of transactions: " +
-		k.Kind, Writes: 1}, []journal.Entry{{
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: verdicts[in.Confidence] +
+		" a pair of transactions (" + k.Kind + ")"}, []journal.Entry{{
 		Subject: journal.AccountLink, SubjectID: k.ID, Field: journal.FieldMatch, Ref: &m.ID, Before: verdict,
 		After: &in.Confidence, BeforeSource: m.Source, AfterSource: &source,
 	}})
@@ -254,7 +257,7 @@ func (l *Links) settleSoon(ctx context.Context, tx pg.Tx, ids []id.ID, links ...
 		return l.recomputeExclusions(ctx, tx, ids)
 	}
 	for _, link := range links {
-		// One that runs has passed some of them already, so it is followed by one more.
+		// A running job has passed some of them already, so one more job follows it.
 		if _, err := l.jobs.Enqueue(ctx, tx, SettleKind, reconcileArgs{link},
 			job.Options{Unique: link.String(), Again: true}); err != nil {
 			return err
@@ -275,11 +278,11 @@ const (
 	settleMost = 20_000
 )
 
-// recomputeExclusions updates transactions to what their confirmed matches say. They are locked
-// first and their matches read after, so that of two calls about the same transaction the second
-// sees what the first did. Where a transaction has several matches, the one that says where the
-// money went is shown before the one that says who repeats it. What was entered by hand and is
-// matched with the bank's repeats that.
+// recomputeExclusions updates transactions to match their confirmed matches. It locks them first
+// and reads their matches after that, so of two calls about the same transaction the second sees
+// the effect of the first. If a transaction has several matches, a transfer is shown before a
+// duplicate. A transaction entered by hand that is matched with the bank's counts as a duplicate of
+// it.
 func (l *Links) recomputeExclusions(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b id.ID) int { return strings.Compare(a.String(), b.String()) })
@@ -317,7 +320,7 @@ func (l *Links) recomputeExclusions(ctx context.Context, tx pg.Tx, ids []id.ID) 
 	return nil
 }
 
-// fits says whether the two transactions of a match still are what its link's kind asks for.
+// fits is true if the two transactions of a match still fulfill the conditions of its link's kind.
 const fits = `
 	p.deleted_at is null and r.deleted_at is null and p.currency = r.currency
 	and case l.kind when 'mirror' then p.amount = r.amount and abs(p.date - r.date) <= 3 else p.amount = -r.amount and abs(p.date - r.date) <= 5 end`

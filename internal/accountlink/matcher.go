@@ -32,7 +32,7 @@ type row struct {
 	wording int32
 }
 
-// An edge is what is known about two accounts: a link that counts, or one that was rejected or
+// An edge is the known relation of two accounts: a link that counts, or one that was rejected or
 // deleted.
 type edge struct {
 	link     id.ID
@@ -62,9 +62,9 @@ type accounts [2]int
 
 func between(a, b int) accounts { return accounts{min(a, b), max(a, b)} }
 
-// A matcher looks at the rows of a household, amount by amount, and says which belong together and
-// which accounts should be linked. It is a function of what it is given: the order in which rows
-// came to the household changes nothing.
+// A matcher searches the rows of a household, amount by amount, for rows that belong together and
+// accounts that should be linked. It is a pure function of its input: the order in which rows
+// arrived changes nothing.
 type matcher struct {
 	edges  map[accounts]*edge
 	barred map[[2]id.ID]bool // rejected pairs
@@ -168,8 +168,8 @@ func (m *matcher) mirrored(a, b []row, copies map[id.ID]bool) {
 	}
 }
 
-// inOrder is how many pairs two lists give at most: the earliest with the earliest that is near
-// enough.
+// inOrder returns the most pairs that two lists can give: the earliest with the earliest that is
+// near enough.
 func inOrder(a, b []row) int {
 	n := 0
 	for len(a) > 0 && len(b) > 0 {
@@ -417,8 +417,8 @@ func (m *matcher) rows(account int) (n int) {
 	return n
 }
 
-// common is how many rows one of two accounts has in the days that both have: from the later first
-// row to the earlier last.
+// common returns how many rows one of two accounts has in the days that both have: from the later
+// first row to the earlier last.
 func (m *matcher) common(at accounts, of int) (n int) {
 	from, to := -1<<62, 1<<62
 	for _, account := range at {

@@ -98,10 +98,10 @@ func (t *truth) score(found []pair) (right int, precision, recall float64) {
 	return right, float64(right) / float64(len(found)), float64(right) / float64(t.count)
 }
 
-// TestPrecision holds the matcher against households with an additional card, transfers, and what
-// only looks like them.
+// TestPrecision runs the matcher on households with an additional card, transfers, and payments
+// that only look like them.
 //
-//test:sequential
+// test:sequential
 func TestPrecision(t *testing.T) {
 	t.Parallel()
 	seeds := 20
@@ -135,7 +135,7 @@ func TestPrecisionControl(t *testing.T) {
 	})
 	out, err := exec.CommandContext(t.Context(), program, "-test.short", "-test.run=^TestPrecision$").CombinedOutput()
 	if err == nil || !bytes.Contains(out, []byte("precision")) {
-		t.Errorf("the check is blind: %v\n%s", err, out)
+		t.Errorf("the check proves nothing: %v\n%s", err, out)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestPairing holds the pairs of mirrored rows against every way to pair them.
+// TestPairing compares the pairs of mirrored rows with every possible pairing.
 func TestPairing(t *testing.T) {
 	t.Parallel()
 	dice := rand.New(rand.NewPCG(7, 7))

@@ -7,15 +7,15 @@ func (l *Links) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "account-link.list", Route: "GET /account-links", Tool: "list_account_links",
-			Summary: "Lists account links, including proposed ones, newest first.",
-			Agent: "Lists account links: pairs of accounts where one repeats the other (mirror) or money " +
-				"moves between them (transfer). One with confidence auto is only proposed: until it is " +
-				"confirmed, totals count its money twice, so check before you report spending. matches " +
+			Summary: "Lists account links, including suggested ones, newest first.",
+			Agent: "Lists account links: pairs of accounts where one duplicates the other (mirror) or money " +
+				"moves between them (transfer). Links with confidence auto are only suggested: until " +
+				"confirmed, totals count that money twice. Check them before you report spending. matches " +
 				"counts its pairs of transactions.",
 		}, l.List),
 		op.Writing(op.Spec{
 			Name: "account-link.create", Route: "POST /account-links",
-			Summary: "Links two accounts or accepts a proposed link; a job then pairs their transactions.",
+			Summary: "Links two accounts or accepts a suggested link; a job then pairs their transactions.",
 		}, l.Create),
 		op.Reading(op.Spec{
 			Name: "account-link.get", Route: "GET /account-links/{id}",
@@ -23,14 +23,14 @@ func (l *Links) Ops() []*op.Op {
 		}, l.Get),
 		op.Writing(op.Spec{
 			Name: "account-link.update", Route: "PUT /account-links/{id}", Tool: "review_account_link",
-			Summary: "Confirms or rejects an account link; totals change at once.",
-			Agent: "Confirms or rejects a proposed account link. A confirmed one changes every total of both " +
-				"accounts, so be sure and tell the household. It counts as one write per pair. It fails " +
-				"if a person has decided; use force only if the person asks for it.",
+			Summary: "Confirms or rejects an account link; totals change immediately.",
+			Agent: "Confirms or rejects a suggested account link. A confirmed link changes every total of " +
+				"both accounts, so be certain, and tell the household. Counts as one write per pair. Fails " +
+				"if a person already decided; use force only if the person asks.",
 		}, l.Put),
 		op.Writing(op.Spec{
 			Name: "account-link.delete", Route: "DELETE /account-links/{id}",
-			Summary: "Deletes an account link; it is not proposed again.",
+			Summary: "Deletes an account link; it is not suggested again.",
 		}, l.Delete),
 		op.Reading(op.Spec{
 			Name: "account-link.matches", Route: "GET /account-links/{id}/matches",
@@ -38,7 +38,7 @@ func (l *Links) Ops() []*op.Op {
 		}, l.Matches),
 		op.Writing(op.Spec{
 			Name: "account-link.match", Route: "PUT /account-links/{id}/matches/{match_id}",
-			Summary: "Confirms or rejects one transaction pair; totals change at once.",
+			Summary: "Confirms or rejects one transaction pair; totals change immediately.",
 		}, l.PutMatch),
 		op.Long(op.Writing(op.Spec{
 			Name: "account-link.reconcile", Route: "POST /account-links/{id}/reconcile",

@@ -9,9 +9,9 @@ import (
 	"coffer/internal/pg"
 )
 
-// Repeats returns which of the bank's transactions of one account repeat those of another, as the
-// matcher pairs the rows of a mirror: by the transaction that repeats, the one that is repeated.
-// What people said about pairs of the two accounts holds.
+// Repeats returns the bank's transactions of one account that repeat those of another, as the
+// matcher pairs the rows of a mirror. The key is the repeating transaction, the value the repeated
+// one. People's decisions about pairs of the two accounts apply.
 func (l *Links) Repeats(ctx context.Context, q pg.Querier, repeating, repeated id.ID) (map[id.ID]id.ID, error) {
 	m, out, err := decided(ctx, q, repeating, repeated)
 	if err != nil {
@@ -90,8 +90,8 @@ func decided(ctx context.Context, q pg.Querier, repeating, repeated id.ID) (*mat
 	return m, out, err
 }
 
-// Inherit links an account as another one was linked that is merged into it, and returns the
-// entries. What somebody decided about the account's own links stays.
+// Inherit gives an account the links of another one that is merged into it, and returns the
+// entries. Decisions about the account's own links stay.
 func (l *Links) Inherit(ctx context.Context, tx pg.Tx, from, into id.ID) ([]journal.Entry, error) {
 	links, err := pg.All[stored](ctx, tx, storedRows+`
 		join account o on o.id = case l.primary_id when $1 then l.mirror_id else l.primary_id end
@@ -117,6 +117,13 @@ func (l *Links) Inherit(ctx context.Context, tx pg.Tx, from, into id.ID) ([]jour
 			continue
 		}
 		to := record{primary, k.Kind, k.Verdict, false}
+		circle, err := circles(ctx, tx, was, to)
+		if err != nil {
+			return nil, err
+		}
+		if circle { // what the other account would repeat repeats it
+			continue
+		}
 		if err := l.become(ctx, tx, was, to, k.Source, true); err != nil {
 			return nil, err
 		}

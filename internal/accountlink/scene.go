@@ -19,7 +19,7 @@ type scene struct {
 	numbers map[id.ID]int // of accounts, the older ones lower
 	ids     []id.ID
 	matcher *matcher
-	known   map[[3]id.ID]id.ID // matches that the matcher may take back, by link and rows
+	known   map[[3]id.ID]id.ID // matches that the matcher may remove, by link and rows
 }
 
 func (l *Links) sweep(ctx context.Context, tx pg.Tx, w window, out *Reconciled) error {
@@ -30,8 +30,8 @@ func (l *Links) sweep(ctx context.Context, tx pg.Tx, w window, out *Reconciled) 
 	if err := s.pass(ctx, tx); err != nil {
 		return err
 	}
-	// What a link hides from the matcher, or lets it see, is another household: so mirrors first,
-	// then transfers, then the pairs of all.
+	// A link changes which rows the matcher sees. So mirrors come first, then transfers, then the
+	// pairs of all.
 	for _, propose := range []func() []proposal{
 		func() []proposal { return s.matcher.mirrorLinks() },
 		func() []proposal { return s.matcher.transferLinks() },
@@ -224,7 +224,7 @@ func (s *scene) propose(ctx context.Context, tx pg.Tx, list []proposal) (int, er
 		return 0, err
 	}
 	if len(rows) < len(list) {
-		return 0, errs.New(errs.Conflict, "somebody linked two accounts that were about to be proposed")
+		return 0, errs.New(errs.Conflict, "these accounts were linked in the meantime; try again")
 	}
 	for _, r := range rows {
 		s.matcher.edges[between(s.numbers[r.Primary], s.numbers[r.Mirror])].link = r.ID

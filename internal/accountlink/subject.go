@@ -31,13 +31,10 @@ type stored struct {
 	Verdict   string  `db:"confidence"`
 	IsDeleted bool    `db:"deleted"`
 	Source    *string `db:"source"`
-	Pairs     int     `db:"pairs"`
 }
 
 const storedRows = `
-	select l.id, l.primary_id, l.mirror_id, l.kind, l.confidence, l.deleted_at is not null as deleted, l.source,
-		(select count(*) from link_match m where m.account_link_id = l.id and not m.broken and m.verdict is distinct
-			from 'rejected') as pairs
+	select l.id, l.primary_id, l.mirror_id, l.kind, l.confidence, l.deleted_at is not null as deleted, l.source
 	from account_link l`
 
 func (s stored) record() record { return record{s.Primary, s.Kind, s.Verdict, s.IsDeleted} }
@@ -58,17 +55,16 @@ func (r record) written() *string {
 	return new(string(b))
 }
 
-// writes is what a verdict about the link costs an agent's budget: one for each pair of
-// transactions that count otherwise.
-func (s stored) writes() int { return max(s.Pairs, 1) }
-
 // say makes a link what the caller says it is, and records that.
 func (l *Links) say(ctx context.Context, tx pg.Tx, was stored, to record, look bool, summary string) error {
+	if err := noCircle(circles(ctx, tx, was, to)); err != nil {
+		return err
+	}
 	source := journal.Source(op.ActorOf(ctx))
 	if err := l.become(ctx, tx, was, to, &source, look); err != nil {
 		return err
 	}
-	_, err := journal.Record(ctx, tx, journal.Note{Summary: summary, Writes: was.writes()}, []journal.Entry{{
+	_, err := journal.Record(ctx, tx, journal.Note{Summary: summary}, []journal.Entry{{
 		Subject: journal.AccountLink, SubjectID: was.ID, Field: journal.FieldRecord, Before: was.written(),
 		After: to.written(), BeforeSource: was.Source, AfterSource: &source,
 	}})
@@ -133,7 +129,7 @@ func (l *Links) become(ctx context.Context, tx pg.Tx, was stored, to record, sou
 func held(ctx context.Context, source *string, force bool, what string) error {
 	if journal.Held(source, op.ActorOf(ctx), force) {
 		return errs.New(errs.Conflict,
-			"a person decided about this %s, so it is held; give force: true to override the decision", what)
+			"a person decided this %s, so it is locked (held); pass force: true to override", what)
 	}
 	return nil
 }
@@ -141,8 +137,7 @@ func held(ctx context.Context, source *string, force bool, what string) error {
 // Subjects returns the subjects that reverts restore.
 func (l *Links) Subjects() []journal.Subject { return []journal.Subject{subject{l}} }
 
-// subject is how links take part in reverts: what was said of a link or of a pair goes back, with
-// who had said it, and totals follow as they did.
+// subject reverts decisions about links and pairs, with their sources, and totals follow.
 type subject struct{ links *Links }
 
 func (subject) Kind() string { return journal.AccountLink }
@@ -177,7 +172,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	return skipped, nil
 }
 
-// link sets a link back, or says why not.
+// link reverts a link, or returns the reason why it cannot.
 func (s subject) link(ctx context.Context, tx pg.Tx, e journal.Entry) (reason string, err error) {
 	found, err := pg.All[stored](ctx, tx, storedRows+` where l.id = $1`, e.SubjectID)
 	if err != nil || len(found) == 0 {
@@ -194,10 +189,13 @@ func (s subject) link(ctx context.Context, tx pg.Tx, e journal.Entry) (reason st
 		}
 		source = e.AfterSource
 	}
+	if circle, err := circles(ctx, tx, was, to); circle || err != nil {
+		return "conflict", err
+	}
 	return "", s.links.become(ctx, tx, was, to, source, false)
 }
 
-// match sets what was said of a pair back, or says why not.
+// match reverts the decision about a pair, or returns the reason why it cannot.
 func (s subject) match(ctx context.Context, tx pg.Tx, e journal.Entry) (reason string, err error) {
 	type row struct {
 		side
@@ -210,6 +208,9 @@ func (s subject) match(ctx context.Context, tx pg.Tx, e journal.Entry) (reason s
 	}
 	if journal.Held(found[0].Source, op.ActorOf(ctx), false) {
 		return "held", nil
+	}
+	if circle, err := pairCircles(ctx, tx, e.SubjectID, e.After); circle || err != nil {
+		return "conflict", err
 	}
 	return "", s.links.judge(ctx, tx, *e.Ref, found[0].side, e.After, e.AfterSource)
 }
@@ -228,8 +229,9 @@ func (subject) Rows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]j
 	return out, err
 }
 
-// Make creates links of a plan, each as if nobody had made it. Two accounts have one link, so one
-// that somebody else made meanwhile keeps the plan's from being created.
+// Make creates links of a plan as deleted proposals, which the plan's entries then change. Two
+// accounts have only one link, so a link that someone else created meanwhile keeps the plan's from
+// being created.
 func (subject) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
 	printed, err := json.Marshal(rows)
 	if err != nil {
@@ -241,23 +243,4 @@ func (subject) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error
 		select id, short_id, primary_id, mirror_id, kind, 'auto', created_at, updated_at, clock_timestamp()
 		from jsonb_populate_recordset(null::account_link, $1::text::jsonb) on conflict do nothing`, string(printed))
 	return err
-}
-
-// Writes returns what undoing these entries costs an agent's budget.
-func (subject) Writes(ctx context.Context, q pg.Querier, entries []journal.Entry) (int, error) {
-	n := 0
-	for _, e := range entries {
-		if e.Field == journal.FieldMatch {
-			n++
-			continue
-		}
-		found, err := pg.All[stored](ctx, q, storedRows+` where l.id = $1`, e.SubjectID)
-		if err != nil {
-			return 0, err
-		}
-		for _, k := range found {
-			n += k.writes()
-		}
-	}
-	return n, nil
 }

@@ -49,8 +49,8 @@ func (w *world) shown(t *testing.T) int {
 	return len(list.AccountLinks)
 }
 
-// A verdict is a change: its revert makes a confirmed link a proposal again, brings back one that
-// was deleted, and takes away one that was made; totals follow each time.
+// A decision about a link is a change. Its revert makes a confirmed link a proposal again, restores
+// a deleted link, and removes a created one. Totals follow each time.
 func TestLinksAreJournaled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -59,7 +59,7 @@ func TestLinksAreJournaled(t *testing.T) {
 	const all, shop = "EUR 303.00 343.00 7; ", "EUR 0.00 40.00 1; "
 	l := w.only(t, accountlink.Transfer)
 	w.put(t, l, accountlink.Confirmed)
-	if c := w.newest(t); c.Summary != "Confirmed a link of two accounts: transfer" || c.Entries != 1 ||
+	if c := w.newest(t); c.Summary != "Confirmed an account link (transfer)" || c.Entries != 1 ||
 		w.totals(t) != shop {
 		t.Fatalf("%+v, %s", c, w.totals(t))
 	}
@@ -103,7 +103,7 @@ func TestLinksAreJournaled(t *testing.T) {
 	if r := w.revert(t, verdict.ID); r.Reverted != 1 || w.totals(t) != shop {
 		t.Errorf("%+v, %s", r, w.totals(t))
 	}
-	// A link of two others, which the revert takes away as if nobody had made it.
+	// A link of two other accounts, which the revert removes completely.
 	do(t, w, w.links.Create, accountlink.CreateLink{
 		PrimaryAccountID: a[0].String(), MirrorAccountID: a[2].String(),
 		Kind: accountlink.Mirror, Confidence: accountlink.Confirmed,
@@ -147,8 +147,8 @@ func TestRevertedLinkIsProposed(t *testing.T) {
 	}
 }
 
-// What a person decided an agent leaves, unless it forces it: links, pairs, deletions, and by
-// reverts.
+// An agent cannot change a person's decisions about links, pairs and deletions, nor revert them,
+// unless it forces it.
 func TestLinksAreHeld(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -159,7 +159,7 @@ func TestLinksAreHeld(t *testing.T) {
 	confirmed := w.newest(t)
 	held := func(what string, err error) {
 		t.Helper()
-		if !errs.Is(err, errs.Conflict) || !strings.Contains(err.Error(), "so it is held") {
+		if !errs.Is(err, errs.Conflict) || !strings.Contains(err.Error(), "so it is locked") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -209,8 +209,9 @@ func TestLinksAreHeld(t *testing.T) {
 	}
 }
 
-// A verdict costs an agent's budget one write for each pair, and so does its revert by another.
-func TestVerdictsCostPairs(t *testing.T) {
+// A verdict costs an agent's budget one write, however many pairs follow from it, and so does its
+// revert by another.
+func TestVerdictsCostOneWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.seed(t)
@@ -219,7 +220,7 @@ func TestVerdictsCostPairs(t *testing.T) {
 	key := op.ActorOf(agent.ctx).ID
 	_, err := pg.Exec(t.Context(), w.db, `
 		insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, max_writes_per_day)
-			values ($1, $2, 'api_key', '\x01', 'coffer_x', 'a', 'full_access', 'agent', 'a', 4)`, key, key.Short())
+			values ($1, $2, 'api_key', '\x01', 'coffer_x', 'a', 'full_access', 'agent', 'a', 2)`, key, key.Short())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +233,8 @@ func TestVerdictsCostPairs(t *testing.T) {
 		return append(n, 0)[0]
 	}
 	agent.put(t, l, accountlink.Confirmed)
-	if used() != 3 {
-		t.Errorf("three pairs cost %d writes", used())
+	if used() != 1 {
+		t.Errorf("a link of three pairs cost %d writes", used())
 	}
 	page, err := w.links.Matches(w.ctx, w.db, accountlink.ListMatches{ID: l.ShortID, Limit: 50})
 	if err != nil {
@@ -243,7 +244,7 @@ func TestVerdictsCostPairs(t *testing.T) {
 		ID: l.ShortID, MatchID: page.Matches[0].ShortID,
 		Confidence: accountlink.Rejected,
 	})
-	if used() != 4 {
+	if used() != 2 {
 		t.Errorf("one pair more: %d writes", used())
 	}
 	if _, err := try(agent, agent.links.Put, accountlink.PutLink{
@@ -259,7 +260,7 @@ func TestVerdictsCostPairs(t *testing.T) {
 	// verdict.
 	verdict := w.newest(t)
 	agent.revert(t, verdict.ID)
-	if used() != 4 {
+	if used() != 2 {
 		t.Errorf("an agent's revert of its own verdict: %d writes", used())
 	}
 	other := w.as(t, op.Agent)
@@ -277,7 +278,7 @@ func TestVerdictsCostPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := other.revert(t, list.Changes[len(list.Changes)-1].ID); r.Reverted != 1 || ofAll()-was != 3 {
-		t.Errorf("another agent's revert of three pairs: %+v, %d writes", r, ofAll()-was)
+	if r := other.revert(t, list.Changes[len(list.Changes)-1].ID); r.Reverted != 1 || ofAll()-was != 1 {
+		t.Errorf("another agent's revert of a link of three pairs: %+v, %d writes", r, ofAll()-was)
 	}
 }

@@ -41,7 +41,7 @@ func (l *Links) Reconcile(ctx context.Context, tx pg.Tx, in Ref) (job.Job, error
 		return job.Job{}, err
 	}
 	if k.Confidence == Rejected {
-		return job.Job{}, errs.New(errs.Conflict, "this link is rejected, so it has no pairs; confirm it first")
+		return job.Job{}, errs.New(errs.Conflict, "this link is rejected and has no pairs; confirm it first")
 	}
 	return l.jobs.Enqueue(ctx, tx, ReconcileKind, reconcileArgs{k.ID}, job.Options{Unique: k.ID.String()})
 }
@@ -61,7 +61,7 @@ type Reconciled struct {
 	Scanned  int64 `json:"scanned" doc:"Transactions checked"`
 	Added    int   `json:"added" doc:"New pairs, of any link"`
 	Removed  int   `json:"removed" doc:"Pairs that no longer match"`
-	Proposed int   `json:"proposed" doc:"New proposed links"`
+	Proposed int   `json:"proposed" doc:"New suggested links"`
 	Matches  int   `json:"matches" doc:"Pairs of the link now"`
 }
 
@@ -196,7 +196,7 @@ func (l *Links) Sweep(ctx context.Context, tx pg.Tx) (Reconciled, error) {
 // A window is the days that a sweep reads, from and to included.
 type window struct{ from, to int }
 
-// inside says whether the day is so far from both ends that all its pairs can be seen.
+// inside reports whether the day is so far from both ends that all its pairs can be seen.
 func (w window) inside(day int) bool { return w.from+margin <= day && day <= w.to-margin }
 
 // windows are the days around what was touched; those that meet are one.

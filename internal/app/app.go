@@ -28,6 +28,7 @@ import (
 	"coffer/internal/linksession"
 	"coffer/internal/mcp"
 	"coffer/internal/member"
+	"coffer/internal/money"
 	"coffer/internal/notify"
 	"coffer/internal/op"
 	"coffer/internal/overview"
@@ -37,6 +38,7 @@ import (
 	"coffer/internal/removal"
 	"coffer/internal/report"
 	"coffer/internal/rest"
+	"coffer/internal/review"
 	"coffer/internal/rulebook"
 	"coffer/internal/seal"
 	"coffer/internal/setting"
@@ -115,7 +117,7 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 // BuildWith is Build with other options for the connections to the database.
 func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*App, error) {
 	if c.DatabaseURL.IsZero() {
-		return nil, errors.New("COFFER_DATABASE_URL is not set; it looks like " +
+		return nil, errors.New("COFFER_DATABASE_URL is not set; set it to a PostgreSQL URL, such as " +
 			"postgres://user:password@127.0.0.1:5432/coffer")
 	}
 	if err := c.check(); err != nil {
@@ -165,7 +167,7 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 	return a, nil
 }
 
-// wires is what the parts need from outside. Without it they have only a menu.
+// wires are the dependencies from outside. Without them the parts have only their operations.
 type wires struct {
 	db      *pg.DB
 	log     *slog.Logger
@@ -195,6 +197,9 @@ func parts(w wires) *App {
 	w.setting.DB = db
 	w.setting.Rezoned = func(ctx context.Context, tx pg.Tx) error { return a.Workflows.Rezone(ctx, tx) }
 	a.Setting = setting.New(w.setting)
+	a.Auth.Begin = func(ctx context.Context, tx pg.Tx, currency string) error {
+		return a.Setting.Begin(ctx, tx, money.Currency(currency))
+	}
 	a.Reports = report.New()
 	a.Notify = notify.New(notify.Config{DB: db, Ring: w.ring, Log: w.log, Report: a.reportOf("notifications")})
 	a.Targets = target.New(a.Filing, a.Totals)
@@ -262,64 +267,64 @@ func (a *App) Ops() []*op.Op { return a.ops() }
 func (a *App) menu() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
 		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Hand.Ops(),
-		a.Accounts.Ops(), a.Totals.Ops(), a.Patterns.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(),
-		a.Links.Ops(), a.Journal.Ops(), a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(), a.Notify.Ops(),
-		a.Views.Ops(), a.Targets.Ops(), a.Removals.Ops(), a.Overviews.Ops(), a.Workflows.Ops(), a.Plans.Ops()))
+		a.Accounts.Ops(), a.Totals.Ops(), a.Patterns.Ops(), review.New(a.Books).Ops(), a.Others.Ops(), a.Rules.Ops(),
+		a.References.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(),
+		a.Reports.Ops(), a.Notify.Ops(), a.Views.Ops(), a.Targets.Ops(), a.Removals.Ops(), a.Overviews.Ops(),
+		a.Workflows.Ops(), a.Plans.Ops()))
 }
 
 // Groups describes each noun of the menu.
 var Groups = map[string]string{
-	"account": "Bank accounts, with their balances.",
-	"account-link": "Accounts that belong together: a card that two connections report, money moving between own " +
-		"accounts.",
-	"agent":        "What agents may do in this household.",
+	"account":      "Accounts and their balances.",
+	"account-link": "Links between accounts: duplicate cards and transfers.",
+	"agent":        "Limits and settings for agents.",
 	"auth":         "Signing in and out.",
-	"assistant":    "Programs that members allowed to act in their name.",
-	"annotation":   "What happened to a transaction.",
-	"balance":      "What accounts stood at, as people state it.",
-	"cashflow":     "Where money came from and where it went.",
+	"assistant":    "Assistants that members have connected.",
+	"annotation":   "The history of a transaction.",
+	"balance":      "Balances entered by people.",
+	"cashflow":     "Income and spending in a period.",
 	"category":     "The categories of transactions: a tree of two levels.",
-	"change":       "What was done, by whom, and how to undo it.",
-	"comment":      "What people and agents wrote about transactions.",
+	"change":       "Every change, who made it and how to undo it.",
+	"comment":      "Comments on transactions.",
 	"counterparty": "The other party of transactions, across banks.",
-	"csv":          "CSV files downloaded from banks.",
-	"endpoint":     "Addresses to which notifications are sent.",
+	"csv":          "Statement files from banks.",
+	"endpoint":     "Webhook URLs that receive notifications.",
 	"export":       "Exporting the household's data.",
-	"finding":      "What somebody should look at: double charges, refunds, unusual charges, gaps.",
+	"finding":      "Findings to check: duplicate charges, refunds, unusual charges, balance mismatches.",
 	"health":       "Whether the service is working.",
-	"job":          "Long work that continues after the call: its progress and its result.",
-	"key":          "API keys: who may call, and what they may do.",
+	"job":          "Background jobs: progress and results.",
+	"key":          "API keys and their permissions.",
 	"login-method": "Members' sign-in methods.",
 	"me":           "The signed-in member's own sign-in methods, sessions and assistants.",
-	"model":        "Where models are asked, and what they cost.",
-	"net-worth":    "What the household owns and owes over time.",
-	"notification": "What the household was told, and whether it arrived.",
+	"model":        "AI model providers and prices.",
+	"net-worth":    "Net worth over time.",
+	"notification": "Notifications and their delivery.",
 	"overview":     "The household at a glance.",
-	"pulse":        "Whether anything changed or needs attention.",
-	"prompt-block": "Texts that the prompts of several workflows share.",
-	"proof":        "Whether the transactions of accounts explain their balances.",
-	"provider":     "The companies through which banks are linked, and their configuration.",
-	"quarantine":   "Rows from banks that could not be read.",
+	"pulse":        "Counters for polling: what changed or needs attention.",
+	"prompt-block": "Text blocks shared by workflow prompts.",
+	"proof":        "Balance checks: whether transactions match the balances.",
+	"provider":     "Bank providers and their configuration.",
+	"quarantine":   "Unreadable rows from banks.",
 	"rate":         "The household's own exchange rates.",
-	"recurring":    "Payments that come back regularly, and their price changes.",
-	"report":       "What people and agents wrote for the household to read.",
-	"review":       "What waits for review, by payee.",
-	"rule":         "What happens to transactions as they arrive.",
-	"connection":   "Connections to banks, and connections for CSV files.",
-	"sync":         "What was read from banks, and when.",
+	"recurring":    "Recurring payments and price changes.",
+	"report":       "Reports written by people and agents.",
+	"review":       "The review queue, by payee.",
+	"rule":         "Rules that run on new transactions.",
+	"connection":   "Bank connections and CSV file connections.",
+	"sync":         "Syncs with banks.",
 	"setting":      "The household's settings.",
 	"session":      "Members' sessions.",
-	"setup":        "What a new installation still needs.",
-	"tag":          "Open-ended labels for transactions.",
-	"target":       "What the household means to spend in a month, and what is left of it.",
-	"transaction":  "Transactions: find them, add them up, categorize them.",
-	"upcoming":     "Recurring payments that are expected, and how low accounts will be.",
-	"user":         "The people of the household.",
-	"view":         "Saved filters of the list of transactions.",
+	"setup":        "Setup steps that are still missing.",
+	"tag":          "Labels for transactions.",
+	"target":       "Monthly budgets (targets).",
+	"transaction":  "Transactions: search, summarize, categorize.",
+	"upcoming":     "Upcoming recurring payments and projected balances.",
+	"user":         "Members of the household.",
+	"view":         "Saved views: filters for the transaction list.",
 	"webhook":      "Webhook events from providers.",
-	"workflow":     "The household's own agents: what they do, when they start, what limits them.",
-	"workflow-run": "Runs of workflows: what they did, planned and cost.",
-	"version":      "Which build of the service this is.",
+	"workflow":     "Workflows: the household's own agents, their triggers and limits.",
+	"workflow-run": "Workflow runs: results, plans and costs.",
+	"version":      "Version information.",
 }
 
 // idle is the service without a database, of which only the menu is used.
@@ -383,8 +388,8 @@ var (
 	checkText  = []byte("coffer")
 )
 
-// checkKey makes sure that the encryption key is the one that sealed what is stored; the first key
-// that comes is remembered.
+// checkKey makes sure that the encryption key is the one that sealed the stored secrets; the first
+// key is remembered.
 func (a *App) checkKey(ctx context.Context) error {
 	stored, err := pg.Value[[]byte](ctx, a.DB, `select seal_check from instance`)
 	if err != nil {
@@ -407,14 +412,14 @@ func (a *App) checkKey(ctx context.Context) error {
 		return a.checkKey(ctx)
 	}
 	if _, err := a.Ring.Open(checkPlace, stored); err != nil {
-		return fmt.Errorf("COFFER_ENCRYPTION_KEY is not the key that sealed what is stored (%w); set that key, or "+
-			"put it into COFFER_ENCRYPTION_KEYS_OLD beside the new one and run: coffer key rotate", err)
+		return fmt.Errorf("COFFER_ENCRYPTION_KEY is not the key that encrypted the stored secrets (%w); set "+
+			"that key, or put it into COFFER_ENCRYPTION_KEYS_OLD and run: coffer key rotate", err)
 	}
 	return nil
 }
 
-// operator is who works on the server's machine with the database's own password: a person who may
-// do everything.
+// operator is the person who works on the server's machine with the database's own password, and
+// may do everything.
 var operator = op.Actor{
 	Type: op.User, ID: id.Must("00000000-0000-7000-8000-000000000001"), Name: "operator",
 	Scope: op.Full,
@@ -453,7 +458,7 @@ func (a *App) ready(ctx context.Context, patience time.Duration) error {
 	})
 	if err != nil {
 		return errs.Wrap(err, errs.Unavailable,
-			"PostgreSQL does not respond at COFFER_DATABASE_URL; coffer doctor says more")
+			"PostgreSQL does not respond at COFFER_DATABASE_URL; run coffer doctor for details")
 	}
 	steps, err := a.DB.Migrate(ctx)
 	if err != nil {
@@ -477,15 +482,4 @@ func (a *App) ready(ctx context.Context, patience time.Duration) error {
 		a.Log.Info("stored shipped workflows", "texts", shipped)
 	}
 	return a.checkKey(ctx)
-}
-
-// refuseOlderSchema refuses a database that has a schema, but an older one: a single command must
-// not change it under a running server.
-func (a *App) refuseOlderSchema(ctx context.Context) error {
-	at, err := a.DB.SchemaVersion(ctx)
-	if err == nil && at > 0 && at < pg.Newest() {
-		return errs.New(errs.Unavailable,
-			"the database's schema is older than this coffer; run coffer migrate, or restart the server")
-	}
-	return nil // an unreachable database is ready's to report
 }

@@ -20,13 +20,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// download is where the link of an export leads. It is no op, because a file is no JSON; the link
+// download serves the link of an export. It is not an op, because a file is not JSON; the link
 // itself is the credential.
 func (a *App) download() rest.Raw {
 	return rest.Raw{
 		Route: "GET /exports/{token}", Scope: op.Open, Name: "export.download", Type: "application/octet-stream",
 		Serve:   a.Archive.Download,
-		Summary: "Downloads the file of an export, once; the link is in the result of its job.",
+		Summary: "Downloads an export file, once; the link is in the job's result.",
 	}
 }
 
@@ -41,16 +41,16 @@ func archiveCommands(c *cli.CLI, config Config) []*cobra.Command {
 func exportCommand(c *cli.CLI, config Config) *cobra.Command {
 	format, file := "", ""
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write the whole household, or only its ledger, to a file", Args: cobra.NoArgs,
-		Long: `Writes the whole household as one archive, or its ledger alone as CSV or for hledger or Beancount.
-It is of one moment, and servers go on serving meanwhile. Secrets stay: the archive's manifest says what is left out.`,
+		Use: "export", Short: "Export everything, or only transactions, to a file", Args: cobra.NoArgs,
+		Long: `Exports everything as one archive, or only the transactions as CSV or for hledger or Beancount. The file is
+a consistent snapshot; servers keep running. Secrets are not exported: the archive's manifest lists the exceptions.`,
 		Example: "  coffer export > coffer.zip\n  coffer export --format hledger > coffer.journal\n  coffer export " +
 			"--format csv --file transactions.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			if file == "-" && format == "archive" && cli.IsTerminal(out) {
 				return errs.New(errs.ValidationError,
-					"an archive is binary: redirect it to a file (coffer export > coffer.zip), or name one with --file")
+					"the archive is binary; redirect it to a file (coffer export > coffer.zip) or use --file")
 			}
 			write := func(ctx context.Context, w io.Writer) error {
 				server, _, err := c.Where()
@@ -70,8 +70,8 @@ It is of one moment, and servers go on serving meanwhile. Secrets stay: the arch
 			return archive.IntoFile(file, func(f *os.File) error { return write(cmd.Context(), f) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "archive", "what to write ("+strings.Join(archive.Formats, ", ")+")")
-	cmd.Flags().StringVar(&file, "file", "-", "the file to write; - is standard output")
+	cmd.Flags().StringVar(&format, "format", "archive", "format ("+strings.Join(archive.Formats, ", ")+")")
+	cmd.Flags().StringVar(&file, "file", "-", "file to write; - is standard output")
 	return cmd
 }
 
@@ -118,8 +118,8 @@ func fetch(ctx context.Context, c *cli.CLI, format string, w io.Writer) error {
 	}
 }
 
-// follow fetches what is behind the link, from the server that is known to answer: the address in
-// the link is the one that the world knows.
+// follow downloads the export behind the link from the server that is known to respond: the address
+// in the link is the public one.
 func follow(ctx context.Context, server, link string, w io.Writer) error {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -136,7 +136,7 @@ func follow(ctx context.Context, server, link string, w io.Writer) error {
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end or failed already
 	if res.StatusCode != http.StatusOK {
-		return errs.New(errs.Unavailable, "the link returned status %d; try again", res.StatusCode)
+		return errs.New(errs.Unavailable, "the download failed with status %d; try again", res.StatusCode)
 	}
 	if _, err := io.Copy(w, res.Body); err != nil {
 		return errs.Wrap(err, errs.Unavailable, "the download was interrupted; try again")
@@ -172,10 +172,11 @@ func counter(w io.Writer) func(int64) {
 
 func importCommand(config Config) *cobra.Command {
 	return &cobra.Command{
-		Use: "import <file>", Short: "Import an export into an empty household", Args: cobra.ExactArgs(1),
-		Long: "Imports an archive made by coffer export into an empty household: either completely or not at all. " +
-			"All hashes in it are checked first. Connections to banks arrive disconnected, because an export " +
-			"contains no credentials.",
+		Use: "import <file>", Short: "Import an archive into an empty household", Args: cobra.ExactArgs(1),
+		Long: "Imports an archive made by coffer export into an empty household: either completely or not at " +
+			"all. All hashes in it are checked first. Banks must be reconnected, because an archive contains " +
+			"no credentials. Workflows are disabled and model server addresses are not imported, so an " +
+			"archive cannot decide what runs here or where it sends data.",
 		Example: "  coffer import coffer.zip",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
@@ -188,38 +189,61 @@ func importCommand(config Config) *cobra.Command {
 				return errs.New(errs.ValidationError, "cannot read the archive: %v", err)
 			}
 			return onDatabase(cmd.Context(), config, func(a *App) error {
-				m, err := a.Archive.Import(cmd.Context(), f, info.Size(), counter(cmd.ErrOrStderr()))
+				in, err := a.Archive.Import(cmd.Context(), f, info.Size(), counter(cmd.ErrOrStderr()))
 				if err != nil {
 					return err
 				}
-				return said(cmd, "imported", m)
+				if err := said(cmd, "imported", in.Manifest); err != nil {
+					return err
+				}
+				return switchedOff(cmd.OutOrStdout(), in.Closed)
 			})
 		},
 	}
 }
 
-// said tells what an archive held.
+// said prints the contents of an archive.
 func said(cmd *cobra.Command, what string, m archive.Manifest) error {
 	rows := int64(0)
 	for _, t := range m.Tables {
 		rows += t.Rows
 	}
 	_, err := fmt.Fprintf(cmd.OutOrStdout(),
-		"%s: %d transactions with everything that belongs to them, %d rows in %d tables, as of %s\n", what,
+		"%s: %d transactions, %d rows in %d tables, as of %s\n", what,
 		m.Transactions(), rows, len(m.Tables), m.Created)
 	return err
+}
+
+// switchedOff lists the parts of an import that wait for a person, and how to switch each on again.
+func switchedOff(w io.Writer, c archive.Closed) error {
+	for _, off := range []struct {
+		n    int64
+		what string
+	}{
+		{c.Connections, "bank connections are disconnected; connect the banks again (coffer connection link)"},
+		{c.Workflows, "workflows are disabled; check each one, then enable it (coffer workflow enable)"},
+		{c.Addresses, "model server addresses were not imported; set those that you trust (coffer model set)"},
+	} {
+		if off.n == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%d %s\n", off.n, off.what); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func backupCommand(config Config) *cobra.Command {
 	var recipients []string
 	cmd := &cobra.Command{
-		Use: "backup <file>", Short: "Write the whole database to an encrypted file, and verify it",
+		Use: "backup <file>", Short: "Write an encrypted, verified backup of the database",
 		Args: cobra.ExactArgs(1),
-		Long: `Writes everything that the database holds into a new file, encrypted with age: with the passphrase in
-COFFER_BACKUP_PASSPHRASE, or for the public keys that --recipient names. The file is read back and every
-hash compared before it gets its name. Servers go on serving meanwhile.
+		Long: `Writes the whole database to a new file, encrypted with age: with the passphrase in COFFER_BACKUP_PASSPHRASE,
+or for the public keys given with --recipient. The file is read back and every hash is checked before the file
+gets its final name. Servers keep running.
 
-Bank credentials stay sealed with COFFER_ENCRYPTION_KEY, which is not in the backup: keep a copy of it elsewhere.`,
+Bank credentials stay encrypted with COFFER_ENCRYPTION_KEY, which is not in the backup: keep a copy of it elsewhere.`,
 		Example: "  COFFER_BACKUP_PASSPHRASE=… coffer backup /backups/coffer-$(date +%F).age\n  coffer backup " +
 			"--recipient age1… coffer.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -232,12 +256,12 @@ Bank credentials stay sealed with COFFER_ENCRYPTION_KEY, which is not in the bac
 				if err != nil {
 					return err
 				}
-				return said(cmd, "written and read back", m)
+				return said(cmd, "written and verified", m)
 			})
 		},
 	}
 	cmd.Flags().StringSliceVar(&recipients, "recipient", nil,
-		"public key that may open the backup, as age-keygen prints it; can be repeated")
+		"public key that can open the backup, as printed by age-keygen; can be repeated")
 	return cmd
 }
 
@@ -245,9 +269,9 @@ func restoreCommand(config Config) *cobra.Command {
 	identity := ""
 	cmd := &cobra.Command{
 		Use: "restore <file>", Short: "Restore a backup into an empty database", Args: cobra.ExactArgs(1),
-		Long: "Restores a backup into an empty database: either completely or not at all. The passphrase comes " +
-			"from COFFER_BACKUP_PASSPHRASE, or the key from the file given with --identity. Set " +
-			"COFFER_ENCRYPTION_KEY to the key that the backed-up server had.",
+		Long: "Restores a backup into an empty database: either completely or not at all. The passphrase " +
+			"comes from COFFER_BACKUP_PASSPHRASE, or the key from the file given with --identity. Set " +
+			"COFFER_ENCRYPTION_KEY to the key of the server that made the backup.",
 		Example: "  COFFER_DATABASE_URL=postgres://…/empty COFFER_BACKUP_PASSPHRASE=… coffer restore coffer.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onDatabase(cmd.Context(), config, func(a *App) error {
@@ -264,6 +288,6 @@ func restoreCommand(config Config) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&identity, "identity", "", "the file that age-keygen wrote, for a backup with recipients")
+	cmd.Flags().StringVar(&identity, "identity", "", "key file from age-keygen, for a backup with recipients")
 	return cmd
 }

@@ -47,7 +47,7 @@ func (w *world) holdsBook(t *testing.T, book *banksim.Book) {
 	}
 }
 
-// link makes a connection over REST, waits for its first sync, and answers its id.
+// link creates a connection over REST, waits for its first sync, and returns its id.
 func (w *world) link(t *testing.T, body string) string {
 	t.Helper()
 	r := w.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: w.key, body: body})
@@ -176,7 +176,7 @@ func TestBanksOverTheirProtocols(t *testing.T) {
 			return fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token), book
 		},
 		"teller": func() (string, *banksim.Book) {
-			e := tl.Enrol()
+			e := tl.Enroll()
 			return fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
 				e.AccessToken, e.ID), e.Book
 		},

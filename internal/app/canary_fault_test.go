@@ -81,7 +81,7 @@ func canaryWorld(t *testing.T) (*toolWorld, *banksim.Plaid, *banksim.Teller) {
 	return w, p, tl
 }
 
-// echoes are answers of a provider, or of something in front of it, that repeat what it was sent.
+// echoes returns responses of a provider, or of a proxy in front of it, that repeat the request.
 func echoes(secret string) []banksim.Fault {
 	s, _ := json.Marshal(secret)
 	q := string(s)
@@ -109,8 +109,8 @@ func echoes(secret string) []banksim.Fault {
 	}
 }
 
-// Providers that repeat secrets in whatever they answer: linking, signing in again, syncing and
-// ending a connection keep and tell nothing of it.
+// Providers repeat secrets in all their responses. Linking, signing in again, syncing and ending a
+// connection neither store nor show any of them.
 func TestCanariesFromProviders(t *testing.T) {
 	t.Parallel()
 	w, p, tl := canaryWorld(t)
@@ -122,7 +122,7 @@ func TestCanariesFromProviders(t *testing.T) {
 	}
 	token, _ := p.NewItem("")
 	linked := w.link(t, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
-	e := tl.Enrol()
+	e := tl.Enroll()
 	enrolled := w.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
 		e.AccessToken, e.ID))
 	watch.exact = append(watch.exact, e.AccessToken, token)
@@ -176,7 +176,7 @@ func TestCanariesFromProviders(t *testing.T) {
 	watch.everything(t, w)
 	// the tokens that the simulator made
 	watch.clean(t, "the log", strings.ReplaceAll(w.log.String(), "access-sandbox-", mark))
-	t.Logf("%d answers that repeat a secret, %d calls, %d syncs", faults, calls, syncs)
+	t.Logf("%d responses that repeat a secret, %d calls, %d syncs", faults, calls, syncs)
 }
 
 // canarySyncs links a bank whose every sync fails with a secret in the answer.
@@ -195,7 +195,7 @@ func (w *toolWorld) canarySyncs(t *testing.T, p *banksim.Plaid, tl *banksim.Tell
 				key: w.key, body: fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token),
 			}))
 		} else {
-			e := tl.Enrol()
+			e := tl.Enroll()
 			watch.exact = append(watch.exact, e.AccessToken)
 			fault.Path = "/accounts/" // what is read of an account; linking lists them
 			tl.Script(fault)
@@ -338,7 +338,7 @@ func TestCanariesInFailures(t *testing.T) {
 	r := w.send(t, exchange{method: http.MethodGet, path: "/trouble?secret=" + secret})
 	watch.answer(t, "a raw route", r)
 	if r.code() != "INTERNAL_ERROR" {
-		t.Errorf("a raw route that panics answers %d %s", r.status, r.body)
+		t.Errorf("a raw route that panics returns %d %s", r.status, r.body)
 	}
 	for _, said := range []string{
 		"panic in tag.trouble", "panic in job trouble", "SQLSTATE 22P02",
@@ -366,7 +366,7 @@ func (w *toolWorld) canaryJob(t *testing.T, what string) {
 	}
 }
 
-// A configuration that is wrong, with secrets in it: what the program says on its way out has none.
+// A wrong configuration contains secrets. The program's error output has none of them.
 func TestCanariesInConfiguration(t *testing.T) {
 	t.Parallel()
 	watch, tried := &canaryWatch{}, 0

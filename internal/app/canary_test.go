@@ -137,7 +137,7 @@ var (
 	ownAddress = regexp.MustCompile(`/login\?next=[^"\]\s]*`)
 )
 
-// answer holds what came back against the secrets: the headers and the body.
+// answer checks the headers and the body of a response for secrets.
 func (w *canaryWatch) answer(t testing.TB, what string, r reply) {
 	t.Helper()
 	w.clean(t, fmt.Sprintf("the answer to %s (%d)", what, r.status),
@@ -159,7 +159,8 @@ func (w *canaryWatch) everything(t *testing.T, in *toolWorld) {
 			t.Errorf("control: the dump has no table %s", table)
 		}
 	}
-	// What a caller calls a request is no secret, and is looked up by that name.
+	// An idempotency key is chosen by the caller and not a secret, and requests are looked up by
+	// it.
 	w.clean(t, "the database", idempotencyRows.ReplaceAllString(dump, ""))
 }
 
@@ -289,8 +290,8 @@ func (b *formBook) bare(t *testing.T, x exchange) reply {
 	return b.serve(t, x).reply
 }
 
-// Secrets as arguments of every op, by route and by tool: what is refused is not repeated nor kept,
-// and whatever happens the log has nothing.
+// Secrets are sent as arguments of every op, by route and by tool. Rejected values are neither
+// repeated nor stored, and the log never has any.
 func TestCanariesInArguments(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts
 	t.Parallel()
 	b, watch, list := newFormBook(t, 200), &canaryWatch{}, canaries()

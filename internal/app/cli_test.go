@@ -101,7 +101,7 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 		"COFFER_LISTEN=8080":                                    "COFFER_LISTEN must be host:port",
 		"COFFER_PUBLIC_URL=coffer.example.com":                  "COFFER_PUBLIC_URL must be a complete address",
 		"COFFER_LOG_LEVEL=loud":                                 "COFFER_LOG_LEVEL must be DEBUG, INFO",
-		"COFFER_LISTEN=" + strings.TrimPrefix(w.url, "http://"): "is in use",
+		"COFFER_LISTEN=" + strings.TrimPrefix(w.url, "http://"): "is already in use",
 	} {
 		if _, fail, code := run(append([]string{env}, local...), "serve"); code == 0 || !strings.Contains(fail, says) {
 			t.Errorf("coffer serve with %s: exit %d, %s", env, code, fail)

@@ -78,20 +78,19 @@ func zone(ctx context.Context, caller cli.Caller) *time.Location {
 
 // empty says what to do about lists that are empty at first.
 var empty = map[string]string{
-	"transaction.list":  "Link a bank with coffer connection link, or import a bank's file with coffer csv import.",
-	"account.list":      "Link a bank with coffer connection link, or import a bank's file with coffer csv import.",
-	"connection.list":   "Link a bank with: coffer connection link --provider " + all.Default(),
-	"change.list":       "Changes appear here when someone edits, imports or syncs; each can be reverted.",
+	"transaction.list":  "Connect a bank (coffer connection link) or import a statement (coffer csv import).",
+	"account.list":      "Connect a bank (coffer connection link) or import a statement (coffer csv import).",
+	"connection.list":   "Connect a bank: coffer connection link --provider " + all.Default(),
+	"change.list":       "Edits, imports and syncs appear here. You can undo each of them.",
 	"job.list":          "Syncs, imports and applied rules appear here.",
-	"sync.list":         "Start one with: coffer sync start",
-	"quarantine.list":   "Every row that banks sent could be read.",
-	"workflow-run.list": "Start one with: coffer workflow run review-queue",
-	"finding.list":      "Nothing to look at. Findings appear after syncs and imports.",
-	"recurring.list":    "They are found after syncs and imports; coffer recurring create adds one.",
-	"target.list":       "Set one with: coffer target create --category food_and_drink --amount 400.00",
-	"webhook.list":      "Providers send them if they can reach this server.",
-	"account-link.list": "They are proposed after syncs when two accounts show the same payments; " +
-		"coffer account-link create creates one.",
+	"sync.list":         "Start one: coffer sync start",
+	"quarantine.list":   "No unreadable rows.",
+	"workflow-run.list": "Start one: coffer workflow run review-queue",
+	"finding.list":      "No findings. coffer checks after each sync and import.",
+	"recurring.list":    "coffer finds them after syncs and imports. Add one yourself: coffer recurring create",
+	"target.list":       "Create one: coffer target create --category food_and_drink --amount 400.00",
+	"webhook.list":      "Providers send these if they can reach your server.",
+	"account-link.list": "coffer suggests links after syncs. Create one yourself: coffer account-link create",
 }
 
 // meant are commands by words that people try for them.
@@ -124,7 +123,7 @@ func Execute(ctx context.Context, c *cli.CLI, args []string) int {
 	if err == nil {
 		return 0
 	}
-	if ctx.Err() != nil { // whoever interrupted it needs no other explanation
+	if ctx.Err() != nil { // a person who interrupted it needs no explanation
 		fmt.Fprintln(c.Err, "coffer: interrupted")
 		return 128 + int(syscall.SIGINT)
 	}
@@ -147,11 +146,7 @@ func openLocal(ctx context.Context, config Config) (cli.Caller, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	err = a.refuseOlderSchema(ctx)
-	if err == nil {
-		err = a.ready(ctx, patience)
-	}
-	if err != nil {
+	if err := a.opened(ctx); err != nil {
 		a.DB.Close()
 		return nil, nil, err
 	}
@@ -161,7 +156,7 @@ func openLocal(ctx context.Context, config Config) (cli.Caller, func(), error) {
 func commands(c *cli.CLI, config Config) []*cobra.Command {
 	settings := false
 	doctor := &cobra.Command{
-		Use: "doctor", Short: "Check the installation, and say how to fix what is wrong", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check the installation and suggest fixes", Args: cobra.NoArgs,
 		Example: "  coffer doctor\n  coffer doctor --settings",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if settings {
@@ -171,7 +166,7 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 			if err := c.Say(cmd, found.String(), found); err != nil || found.OK {
 				return err
 			}
-			return errs.New(errs.Unavailable, "coffer cannot work yet")
+			return errs.New(errs.Unavailable, "coffer isn't ready: fix the problems above")
 		},
 	}
 	doctor.Flags().BoolVar(&settings, "settings", false, "list every setting")
@@ -189,7 +184,7 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 		setupCommand(config, c.In),
 		serveCommand(config),
 		{
-			Use: "migrate", Short: "Upgrade the database's schema", Args: cobra.NoArgs, Example: "  coffer migrate",
+			Use: "migrate", Short: "Migrate the database schema", Args: cobra.NoArgs, Example: "  coffer migrate",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				a, err := Build(cmd.Context(), config, config.logger())
 				if err != nil {
@@ -233,13 +228,14 @@ func settingList() string {
 func stdioCommand(c *cli.CLI, config Config) *cobra.Command {
 	var tools string
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Serve the tools to an agent over standard input and output", Args: cobra.NoArgs,
-		Long: "Serves the tools over standard input and output with the rights of the key in COFFER_API_KEY, " +
-			"through the server given with --server, or else directly on the database.",
+		Use: "mcp", Short: "Run the MCP server over stdio", Args: cobra.NoArgs,
+		Long: "Runs the MCP server over standard input and output, with the permissions of the key in " +
+			"COFFER_API_KEY. It uses the server given with --server, or else the database directly.",
 		Example: "  COFFER_API_KEY=coffer_… coffer mcp --server http://127.0.0.1:8080 --tools core",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return stdio(cmd.Context(), c, config, tools) },
 	}
-	cmd.Flags().StringVar(&tools, "tools", "all", "which tools: core, all, or names with commas between them")
+	cmd.Flags().StringVar(&tools, "tools", "all", "tools to offer: core, all, or a comma-separated list of "+
+		"names")
 	return cmd
 }
 
@@ -249,7 +245,7 @@ func stdio(ctx context.Context, c *cli.CLI, config Config, tools string) error {
 		return err
 	}
 	if key == "" {
-		return errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to the key whose rights the agent should have")
+		return errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to the key that the agent should use")
 	}
 	if config.LogLevel == slog.LevelInfo { // the default: a client shows what is on standard error as a fault
 		config.LogLevel = slog.LevelWarn
@@ -262,7 +258,7 @@ func stdio(ctx context.Context, c *cli.CLI, config Config, tools string) error {
 		return err
 	}
 	defer a.DB.Close()
-	if err := a.ready(ctx, patience); err != nil {
+	if err := a.opened(ctx); err != nil {
 		return err
 	}
 	return a.Tools.Stdio(ctx, func(ctx context.Context) (op.Actor, error) { return a.Auth.Key(ctx, key) }, tools)
@@ -273,8 +269,8 @@ func stdio(ctx context.Context, c *cli.CLI, config Config, tools string) error {
 func rotateCommand(config Config) *cobra.Command {
 	return &cobra.Command{
 		Use: "rotate", Short: "Re-encrypt stored secrets with a new encryption key", Args: cobra.NoArgs,
-		Long: `Seals every stored secret with COFFER_ENCRYPTION_KEY. The old key must stand in COFFER_ENCRYPTION_KEYS_OLD,
-for running servers too, until this command has ended; then it can go. Servers go on serving meanwhile.`,
+		Long: `Encrypts every stored secret with COFFER_ENCRYPTION_KEY. Keep the old key in COFFER_ENCRYPTION_KEYS_OLD, for
+running servers too, until this command has finished; then remove it. Servers keep running.`,
 		Example: "  COFFER_ENCRYPTION_KEYS_OLD=$OLD COFFER_ENCRYPTION_KEY=$NEW coffer key rotate",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := Build(cmd.Context(), config, config.logger())
@@ -286,7 +282,7 @@ for running servers too, until this command has ended; then it can go. Servers g
 				return errs.New(errs.EncryptionKeyNeeded,
 					"set COFFER_ENCRYPTION_KEY to the new key and COFFER_ENCRYPTION_KEYS_OLD to the old one")
 			}
-			if err := a.ready(cmd.Context(), patience); err != nil {
+			if err := a.opened(cmd.Context()); err != nil {
 				return err
 			}
 			total := 0
@@ -298,7 +294,7 @@ for running servers too, until this command has ended; then it can go. Servers g
 				}
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(),
-				"%d secrets are now sealed with key %s; COFFER_ENCRYPTION_KEYS_OLD can be removed\n", total,
+				"%d secrets are now encrypted with key %s; you can remove COFFER_ENCRYPTION_KEYS_OLD\n", total,
 				a.Ring.Current())
 			return err
 		},

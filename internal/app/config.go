@@ -20,36 +20,36 @@ import (
 // A Config holds all settings, which come from environment variables only. Zero values are usable
 // defaults.
 type Config struct {
-	DatabaseURL       seal.Secret `env:"DATABASE_URL" doc:"the PostgreSQL database: postgres://user:password@host:5432/name"`
-	DatabaseMaxConns  int         `env:"DATABASE_MAX_CONNS" envDefault:"10" doc:"connections that this server's calls and jobs may use together; if two or more, some are reserved for sign-in, health probes and job leases. One more connection listens for jobs, and each running export has its own"`
-	Listen            string      `env:"LISTEN" envDefault:"127.0.0.1:8080" doc:"the address to serve on; loopback by default"`
-	PublicURL         string      `env:"PUBLIC_URL" doc:"the public address of the server, if it is not loopback"`
-	TLSCert           string      `env:"TLS_CERT" doc:"a PEM file with the certificate to serve HTTPS with, and those that vouch for it; read again when it changes"`
-	TLSKey            string      `env:"TLS_KEY" doc:"the PEM file with its key"`
-	EncryptionKey     seal.Secret `env:"ENCRYPTION_KEY" doc:"base64 of the 32-byte key that seals bank credentials; create one with: openssl rand -base64 32"`
-	EncryptionKeysOld []string    `env:"ENCRYPTION_KEYS_OLD" doc:"earlier keys, comma-separated, until coffer key rotate has run"`
-	BackupPassphrase  seal.Secret `env:"BACKUP_PASSPHRASE" doc:"encrypts the files that coffer backup writes and opens them for coffer restore"`
+	DatabaseURL       seal.Secret `env:"DATABASE_URL" doc:"PostgreSQL database: postgres://user:password@host:5432/name"`
+	DatabaseMaxConns  int         `env:"DATABASE_MAX_CONNS" envDefault:"10" doc:"maximum database connections for calls and jobs; with two or more, some are reserved for sign-in, health checks and job leases. One more connection listens for jobs, and each running export uses its own"`
+	Listen            string      `env:"LISTEN" envDefault:"127.0.0.1:8080" doc:"listen address (loopback by default)"`
+	PublicURL         string      `env:"PUBLIC_URL" doc:"public URL of the server, if it is not loopback"`
+	TLSCert           string      `env:"TLS_CERT" doc:"PEM file with the HTTPS certificate chain; reloaded when it changes"`
+	TLSKey            string      `env:"TLS_KEY" doc:"PEM file with the private key of the certificate"`
+	EncryptionKey     seal.Secret `env:"ENCRYPTION_KEY" doc:"32-byte key in base64 that encrypts bank credentials; create one with: openssl rand -base64 32"`
+	EncryptionKeysOld []string    `env:"ENCRYPTION_KEYS_OLD" doc:"previous keys, comma-separated, until you have run coffer key rotate"`
+	BackupPassphrase  seal.Secret `env:"BACKUP_PASSPHRASE" doc:"passphrase for coffer backup and coffer restore"`
 	Providers         Providers   `env:"-"`
-	AnthropicKey      seal.Secret `env:"ANTHROPIC_API_KEY" doc:"the key for models of Anthropic"`
-	AnthropicURL      string      `env:"ANTHROPIC_URL" doc:"another address that speaks Anthropic's format"`
-	OpenAIKey         seal.Secret `env:"OPENAI_API_KEY" doc:"the key for models of OpenAI, or of another server that speaks its format"`
-	OpenAIURL         string      `env:"OPENAI_URL" doc:"the address of that server, such as http://127.0.0.1:11434/v1"`
+	AnthropicKey      seal.Secret `env:"ANTHROPIC_API_KEY" doc:"API key for Anthropic models"`
+	AnthropicURL      string      `env:"ANTHROPIC_URL" doc:"base URL of an Anthropic-compatible server"`
+	OpenAIKey         seal.Secret `env:"OPENAI_API_KEY" doc:"API key for OpenAI or an OpenAI-compatible server"`
+	OpenAIURL         string      `env:"OPENAI_URL" doc:"base URL of that server, such as http://127.0.0.1:11434/v1"`
 	LAN               *LAN        `env:"-"`
-	MetricsListen     string      `env:"METRICS_LISTEN" doc:"the address for Prometheus metrics at /metrics; disabled if empty"`
+	MetricsListen     string      `env:"METRICS_LISTEN" doc:"listen address for Prometheus metrics at /metrics; off if empty"`
 	LogLevel          slog.Level  `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR"`
 	LogFormat         string      `env:"LOG_FORMAT" envDefault:"text" doc:"text or json"`
-	RatePerMinute     int         `env:"RATE_PER_MINUTE" envDefault:"3000" doc:"requests per minute that one key may make"`
-	RateBurst         int         `env:"RATE_BURST" envDefault:"300" doc:"requests that one key may make at once"`
+	RatePerMinute     int         `env:"RATE_PER_MINUTE" envDefault:"3000" doc:"requests per minute and key"`
+	RateBurst         int         `env:"RATE_BURST" envDefault:"300" doc:"requests that a key may send in a burst"`
 	AuthFailures      int         `env:"AUTH_FAILURES_PER_MINUTE" envDefault:"20" doc:"failed authentications per minute from one address"`
 	LoginsPerMinute   int         `env:"LOGINS_PER_MINUTE" envDefault:"10" doc:"sign-ins per minute from one address"`
-	OAuthClientHosts  []string    `env:"OAUTH_CLIENT_HOSTS" envDefault:"claude.ai,claude.com,chatgpt.com,openai.com,cursor.com,vscode.dev" doc:"hosts whose assistants may identify themselves by a document there; * allows any host, none disables it"`
-	TrustedProxies    []string    `env:"TRUSTED_PROXIES" doc:"networks of reverse proxies, comma-separated, whose X-Forwarded-For is trusted: 10.0.0.0/8"`
-	OIDCIssuer        string      `env:"OIDC_ISSUER" doc:"an identity provider that members may sign in through: https://id.example.com"`
-	OIDCClientID      string      `env:"OIDC_CLIENT_ID" doc:"the client id of this server there; its redirect address is <public URL>/login/oidc/callback"`
-	OIDCClientSecret  seal.Secret `env:"OIDC_CLIENT_SECRET" doc:"the client secret, if the provider issues one"`
-	OIDCName          string      `env:"OIDC_NAME" envDefault:"your identity provider" doc:"the provider's name on the sign-in page"`
-	Server            string      `env:"SERVER" doc:"for commands: the server to use instead of the database"`
-	APIKey            seal.Secret `env:"API_KEY" doc:"for commands: the key for that server, also used by coffer mcp"`
+	OAuthClientHosts  []string    `env:"OAUTH_CLIENT_HOSTS" envDefault:"claude.ai,claude.com,chatgpt.com,openai.com,cursor.com,vscode.dev" doc:"hosts allowed for OAuth client metadata documents; * allows any, none disables"`
+	TrustedProxies    []string    `env:"TRUSTED_PROXIES" doc:"networks of trusted reverse proxies (X-Forwarded-For), comma-separated: 10.0.0.0/8"`
+	OIDCIssuer        string      `env:"OIDC_ISSUER" doc:"OpenID Connect issuer for sign-in: https://id.example.com"`
+	OIDCClientID      string      `env:"OIDC_CLIENT_ID" doc:"client id at the identity provider; the redirect URL is <public URL>/login/oidc/callback"`
+	OIDCClientSecret  seal.Secret `env:"OIDC_CLIENT_SECRET" doc:"client secret, if the provider issues one"`
+	OIDCName          string      `env:"OIDC_NAME" envDefault:"your identity provider" doc:"name of the identity provider on the sign-in page"`
+	Server            string      `env:"SERVER" doc:"for commands: server to use instead of the database"`
+	APIKey            seal.Secret `env:"API_KEY" doc:"for commands and coffer mcp: API key of that server"`
 }
 
 const prefix = "COFFER_"
@@ -75,9 +75,9 @@ func Load() (Config, error) {
 
 const largestNumber = 1_000_000_000
 
-// numbers refuses numeric settings that are less than least. A limit of nothing would stop
-// everything, and one below nothing would bound nothing. What Load reads has its defaults, so that
-// 0 was set by somebody; in a Config that a program makes 0 means the default.
+// numbers rejects numeric settings below least. A limit of 0 would block everything, and a negative
+// one would limit nothing. Load has already filled in defaults, so a 0 was set on purpose; in a
+// Config that a program makes, 0 means the default.
 func (c Config) numbers(least int64) error {
 	v := reflect.ValueOf(c)
 	for f := range v.Type().Fields() {
@@ -121,8 +121,8 @@ func (c Config) check() error {
 	return nil
 }
 
-// ring is the key ring, or nil when no key is set: then nothing can be sealed, and what needs it
-// says so.
+// ring returns the key ring, or nil if no key is set. Then nothing can be sealed, and operations
+// that need it return an error.
 func (c Config) ring() (*seal.Ring, error) {
 	if c.EncryptionKey.IsZero() {
 		return nil, nil
@@ -138,8 +138,8 @@ func (c Config) host() string {
 	return u.Hostname()
 }
 
-// address is where links to this server begin: what is configured, or loopback, or "" where only
-// the caller knows under which name he came.
+// address is the base of links to this server: the configured address, or loopback, or "" if only
+// the caller knows the server's name.
 func (c Config) address() string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")
@@ -170,7 +170,7 @@ func (c Config) origin() string {
 	return u.Scheme + "://" + u.Host
 }
 
-// base is the address that we give people: what is configured, never what a request claims.
+// base is the address that we show to people: the configured one, never one from a request.
 func (c Config) base() string {
 	if a := c.address(); a != "" {
 		return a

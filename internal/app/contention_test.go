@@ -26,8 +26,8 @@ type contender struct {
 	codes   map[string]int // of all, under mu
 }
 
-// do makes a call on either server. Whoever comes too late may be refused; a fault of the server is
-// none.
+// do makes a call on either server. A call that comes too late may be rejected, but an internal
+// error is a failure.
 func (c *contender) do(ctx context.Context, method, path, body string) (hammerReply, error) {
 	r, err := hammerSend(ctx, c.client, method, c.servers[c.dice.IntN(len(c.servers))].URL+path, c.key, body)
 	if err != nil {
@@ -147,7 +147,7 @@ func TestEditsAndRevertsContend(t *testing.T) {
 	}
 	reverts, err := pg.Value[int](t.Context(), w.DB, `select count(*) from change where reverts is not null`)
 	if err != nil || reverts < contenders {
-		t.Errorf("%d reverts (%v): the test is blind", reverts, err)
+		t.Errorf("%d reverts (%v), so the test proves nothing", reverts, err)
 	}
 	// The control: a link taken out is noticed.
 	if _, err := w.DB.Exec(t.Context(), `delete from entry where id in (
@@ -156,7 +156,7 @@ func TestEditsAndRevertsContend(t *testing.T) {
 		t.Fatal(err)
 	}
 	if brokenChains(t, w.DB) == 0 {
-		t.Error("missing links go unnoticed: the test is blind")
+		t.Error("missing links go unnoticed, so the test proves nothing")
 	}
 }
 

@@ -93,7 +93,7 @@ var document = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(doc)
 })
 
-// validateResponse holds a real answer against the published document.
+// validateResponse validates a real response by the published document.
 func validateResponse(t testing.TB, x exchange, r reply) {
 	t.Helper()
 	router, err := document()
@@ -118,7 +118,7 @@ func validateResponse(t testing.TB, x exchange, r reply) {
 		in.Options.ExcludeResponseBody = true // the document has the whole record, and fields narrows it
 	}
 	if strings.HasPrefix(r.header.Get("Content-Type"), "text/tab-separated-values") {
-		in.Options.ExcludeResponseBody = true // text has no schema to hold it against
+		in.Options.ExcludeResponseBody = true // text has no schema
 	}
 	if err := openapi3filter.ValidateResponse(t.Context(), in); err != nil {
 		t.Errorf("%s %s: the answer %d is not what the document says: %v", x.method, x.path, r.status, err)
@@ -148,7 +148,8 @@ type recorder struct {
 
 func (r *recorder) Errorf(string, ...any) { r.failed = true }
 
-// componentVerbs begin the names of bodies: what is asked for comes before what it is asked of.
+// componentVerbs are the first words in the names of request bodies: the verb comes before the
+// noun.
 var componentVerbs = []string{
 	"Add", "Apply", "Bulk", "Categorize", "Create", "Erase", "Link", "Merge", "Patch", "Preview", "Put", "Rehearse",
 	"Revert", "Revoke", "Set", "SignIn", "Start", "Sync", "Tag", "Undo", "Update",
@@ -157,8 +158,8 @@ var componentVerbs = []string{
 // componentNouns are nouns that no route has.
 var componentNouns = []string{"ApiKey", "Device", "Error", "File", "Household", "LinkSession", "Login", "Note", "Token"}
 
-// TestComponentsBeginWithTheirNoun: a component's name must say what it is about without the package
-// that its Go type is in. What does not is named in internal/rest/names.go.
+// TestComponentsBeginWithTheirNoun: a component's name must show its subject without the package of
+// its Go type. internal/rest/names.go renames types that do not.
 func TestComponentsBeginWithTheirNoun(t *testing.T) {
 	t.Parallel()
 	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu(), app.Groups, app.JobResults()))

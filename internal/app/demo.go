@@ -36,10 +36,10 @@ func demoCommand(config Config) *cobra.Command {
 	var listen, name string
 	var drop bool
 	demo := &cobra.Command{
-		Use: "demo", Short: "Try coffer with a made-up household, in a database of its own", Args: cobra.NoArgs,
-		Long: `Creates the database coffer_demo on the server of COFFER_DATABASE_URL, fills it with two years of a made-up
-household up to today, and serves it until it is interrupted. Another start serves the same database; --drop
-removes it. Your own database is not opened. No bank is involved: connections have no credentials.`,
+		Use: "demo", Short: "Try coffer with a sample household in its own database", Args: cobra.NoArgs,
+		Long: `Creates the database coffer_demo on the server in COFFER_DATABASE_URL, fills it with two years of a fictional
+household's transactions up to today, and serves it until you stop it. The next start serves the same database;
+--drop deletes it. Your own database is not opened. No bank is involved: connections have no credentials.`,
 		Example: "  coffer demo\n  coffer demo --listen 127.0.0.1:9000\n  coffer demo --drop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !demoName.MatchString(name) {
@@ -58,9 +58,11 @@ removes it. Your own database is not opened. No bank is involved: connections ha
 			return d.run(cmd.Context())
 		},
 	}
-	demo.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "the address to serve on")
-	demo.Flags().StringVar(&name, "database", demoDatabase, "the database's name, for a second demo: coffer_demo_two")
-	demo.Flags().BoolVar(&drop, "drop", false, "remove the demo's database")
+	demo.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "listen address")
+	demo.Flags().StringVar(&name, "database", demoDatabase, "database name; for a second demo, for example "+
+		"coffer_demo_two")
+	demo.Flags().BoolVar(&drop, "drop", false, "delete the demo database")
+	demo.AddCommand(statementCommand())
 	return demo
 }
 
@@ -80,11 +82,11 @@ func (d demo) run(ctx context.Context) error {
 		return err
 	}
 	return a.Serve(ctx, func(address string) {
-		fmt.Fprintf(d.out, "\nThe demo is at http://%s\n\n", address)
+		fmt.Fprintf(d.out, "\nDemo running at http://%s\n\n", address)
 		for _, m := range demoMembers {
 			fmt.Fprintf(d.out, "  %-22s %-20s %s\n", m.role+":", m.email, demoPassword)
 		}
-		fmt.Fprintf(d.out, "\nEverything in it is made up. Stop it with Ctrl-C; coffer demo --drop removes it.\n\n")
+		fmt.Fprintf(d.out, "\nAll data is fictional. Stop with Ctrl-C. Delete it with: coffer demo --drop\n\n")
 	})
 }
 
@@ -128,7 +130,7 @@ func (d demo) keeping(ctx context.Context, f func(*pgx.Conn) error) error {
 	}
 	if err != nil {
 		return errs.Wrap(err, errs.Unavailable,
-			"PostgreSQL does not respond at COFFER_DATABASE_URL; coffer doctor says more")
+			"PostgreSQL does not respond at COFFER_DATABASE_URL; run coffer doctor for details")
 	}
 	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it only held the lock
 	if _, err := c.Exec(ctx, `select pg_advisory_lock($1)`, demoLock); err != nil {
@@ -148,8 +150,8 @@ func mark(ctx context.Context, c *pgx.Conn, name string) (comment string, there 
 }
 
 func (d demo) notOurs() error {
-	return errs.New(errs.Conflict, "there is a database %s that coffer demo did not make, so it is left alone; "+
-		"rename it, or use another one with --database coffer_demo_two", d.name)
+	return errs.New(errs.Conflict, "a database named %s already exists and wasn't created by coffer demo; "+
+		"rename it or pass --database coffer_demo_two", d.name)
 }
 
 // ensure makes the demo unless it is there.
@@ -184,10 +186,10 @@ func (d demo) fill(ctx context.Context, name string) error {
 		return err
 	}
 	defer a.Close()
-	if err := a.ready(ctx, patience); err != nil {
+	if err := a.opened(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintln(d.progress, "Making up a household. This takes some seconds.")
+	fmt.Fprintln(d.progress, "Creating a sample household. This takes a few seconds.")
 	return a.furnish(ctx, d.progress)
 }
 
@@ -221,7 +223,7 @@ func (d demo) drop(ctx context.Context) error {
 		case err != nil:
 			return err
 		case !there:
-			_, err = fmt.Fprintln(d.out, "There is no demo to remove.")
+			_, err = fmt.Fprintln(d.out, "No demo to delete.")
 			return err
 		case comment != demoMark:
 			return d.notOurs()
@@ -229,7 +231,7 @@ func (d demo) drop(ctx context.Context) error {
 		if err := dropDatabase(ctx, c, d.name); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(d.out, "The demo is removed.")
+		_, err = fmt.Fprintln(d.out, "Demo deleted.")
 		return err
 	})
 }
@@ -254,8 +256,8 @@ func administer(ctx context.Context, c *pgx.Conn, statement string, names ...str
 	}
 	_, err := c.Exec(ctx, fmt.Sprintf(statement, quoted...))
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
-		return errs.Wrap(err, errs.Forbidden, "the role of COFFER_DATABASE_URL may not create databases; as an "+
-			"administrator of PostgreSQL: alter role … createdb")
+		return errs.Wrap(err, errs.Forbidden, "the role in COFFER_DATABASE_URL can't create databases; as a "+
+			"PostgreSQL administrator, run: alter role … createdb")
 	}
 	return err
 }

@@ -25,8 +25,8 @@ const demoPassword = "made-up household"
 // demoMembers are those who can sign in to the demo.
 var demoMembers = []struct{ role, name, email string }{
 	{"an admin", "Anna Berger", "anna@example.org"},
-	{"an admin, too", "Daniel Okafor", "daniel@example.org"},
-	{"may only look", "Kim Berger", "kim@example.org"},
+	{"also an admin", "Daniel Okafor", "daniel@example.org"},
+	{"view only", "Kim Berger", "kim@example.org"},
 }
 
 // demoSeed gives an inbox of some three hundred rows in the last five weeks.
@@ -66,14 +66,14 @@ func demoRule(name string, priority int, category, pattern, payee string) map[st
 var demoReports = []map[string]any{
 	{
 		"title": "The week at a glance", "kind": "summary",
-		"body": "Groceries were as usual. **Two subscriptions** were charged this week: Netflix and the gym.\n\n" +
-			"- I filed some payments in the inbox; undo them in Activity if I was wrong.\n- Cash withdrawals are " +
-			"left for you.\n",
+		"body": "Groceries were as usual. **Two subscriptions** were charged this week: Netflix and the " +
+			"gym.\n\n- I categorized some transactions in Review. Undo them in Activity if I got any " +
+			"wrong.\n- I left the cash withdrawals for you.\n",
 	},
 	{
 		"title": "Subscriptions", "kind": "subscriptions",
-		"body": "| what | every | about |\n|---|---|---|\n| Netflix | month | 17.99 |\n| Spotify | month | 10.99 |\n" +
-			"| Deutschlandticket | month | 58.00 |\n\nAll of them were charged on their usual day.\n",
+		"body": "| what | every | about |\n|---|---|---|\n| Netflix | month | 17.99 |\n| Spotify | month | " +
+			"10.99 |\n| Deutschlandticket | month | 58.00 |\n\nAll were charged on their usual day.\n",
 	},
 }
 
@@ -85,7 +85,7 @@ func (a *App) furnish(ctx context.Context, progress io.Writer) error {
 	defer func() { stop(); <-ended }()
 	d := &furnisher{app: a, actor: operator, end: time.Now()}
 	d.do(ctx, "setting.update", map[string]any{
-		"household_name": "Berger & Okafor (made up)", "default_currency": "EUR", "time_zone": "Europe/Berlin",
+		"household_name": "Berger & Okafor (demo)", "default_currency": "EUR", "time_zone": "Europe/Berlin",
 	})
 	d.do(ctx, "rule.create", map[string]any{"rules": demoRules})
 	if d.err != nil {
@@ -98,6 +98,8 @@ func (a *App) furnish(ctx context.Context, progress io.Writer) error {
 	d.members(ctx)
 	d.statement(ctx)
 	d.links(ctx)
+	d.home(ctx)
+	d.budgets(ctx)
 	d.agent(ctx)
 	d.anna(ctx)
 	return d.err
@@ -299,6 +301,9 @@ func (d *furnisher) agent(ctx context.Context) {
 		d.do(ctx, "report.create", r)
 	}
 	d.actor = before
+	if d.err == nil {
+		d.err = d.app.Auth.Flush(ctx, 0) // no server runs that would write when the key was used
+	}
 }
 
 // file files some payments of the inbox that a search finds.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"coffer/internal/app"
 	"coffer/internal/id"
@@ -91,7 +92,7 @@ func TestDemo(t *testing.T) {
 	if out, code := s.run(t.Context(), "--drop", "--database", name); code != 0 || len(s.databases(name)) != 0 {
 		t.Errorf("%d %s", code, out)
 	}
-	if out, code := s.run(t.Context(), "--drop", "--database", name); code != 0 || !strings.Contains(out, "no demo") {
+	if out, code := s.run(t.Context(), "--drop", "--database", name); code != 0 || !strings.Contains(out, "No demo") {
 		t.Errorf("%d %s", code, out)
 	}
 }
@@ -117,6 +118,7 @@ func (s stage) look(name string) {
 		"counterparties": `select count(*) > 2 from counterparty`,
 		"members":        `select count(*) = 3 from login`,
 		"an agent's day": `select count(*) > 2 from change where actor_type = 'agent'`,
+		"a used key":     `select count(*) = 1 from token where actor_type = 'agent' and last_used_at is not null`,
 		"reports":        `select count(*) > 1 from report`,
 		"an import":      `select count(*) = 1 from change where cause = 'import'`,
 		"account links":  `select count(*) > 0 from account_link`,
@@ -146,5 +148,21 @@ func TestDemoLeavesOthersAlone(t *testing.T) {
 		if code == 0 || len(s.databases(name)) != 1 {
 			t.Errorf("%v: %d %s", args, code, out)
 		}
+	}
+}
+
+// TestExampleStatement checks that the example statement ends today.
+func TestExampleStatement(t *testing.T) {
+	t.Parallel()
+	s := stage{T: t}
+	out, code := s.run(t.Context(), "statement")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	newest, _, _ := strings.Cut(lines[1], ",")
+	day, err := time.ParseInLocation("02/01/2006", newest, time.Local)
+	if code != 0 || len(lines) != 10 || err != nil || time.Since(day) > 25*time.Hour || time.Since(day) < 0 {
+		t.Errorf("%d, %v: %s", code, err, out)
+	}
+	if out, code := s.run(t.Context(), "statement", "--end", "today"); code == 0 || !strings.Contains(out, "--end must be") {
+		t.Errorf("%d: %s", code, out)
 	}
 }

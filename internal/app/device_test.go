@@ -226,7 +226,7 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 			}
 		})
 		if out := run("login", "--server", v.url, "--scope", "full_access", "--name", "test"); !strings.Contains(out,
-			"You are logged in to "+v.url+" (full_access)") {
+			"Logged in to "+v.url+" (full_access)") {
 			t.Fatal(out)
 		}
 		all.Wait()
@@ -238,7 +238,7 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 		t.Errorf("a command on the last one: %s", out)
 	}
 	if out := run("login", "switch", strings.TrimPrefix(homes[0].url, "http://")); !strings.Contains(out,
-		"run on "+homes[0].url) {
+		"now use "+homes[0].url) {
 		t.Error(out)
 	}
 	if out := run("tag", "get", "second"); !strings.Contains(out, "NOT_FOUND") && !strings.Contains(out, "exit 4") {
@@ -257,7 +257,7 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	if raw, err := os.ReadFile(file); err != nil || !strings.Contains(string(raw), "http://localhost:1/meanwhile") {
 		t.Errorf("what was stored while the program waited is lost: %s %v", raw, err)
 	}
-	if out := run("login", "logout"); !strings.Contains(out, "its key is revoked") {
+	if out := run("login", "logout"); !strings.Contains(out, "Key revoked") {
 		t.Error(out)
 	}
 	if out := run("login", "status"); strings.Contains(out, homes[0].url) || !strings.Contains(out, "* "+homes[1].url) {
@@ -289,7 +289,7 @@ func meanwhile(t *testing.T, file string) {
 	}
 }
 
-// A key is for the server that it was made by: whoever is sent on sends it nowhere.
+// A key belongs to the server that issued it: a client that is redirected does not send it on.
 func TestKeysFollowNoRedirect(t *testing.T) { //nolint:paralleltest // it sets the environment
 	var reached atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -23,7 +23,7 @@ type finding struct {
 	Mend  string `json:"mend"`
 }
 
-// A Diagnosis lists what doctor found, and says whether coffer can run despite it.
+// A Diagnosis lists the findings of doctor, and whether coffer can run despite them.
 type Diagnosis struct {
 	OK       bool      `json:"ok"`
 	Findings []finding `json:"findings"`
@@ -34,19 +34,19 @@ func Doctor(ctx context.Context, c Config) Diagnosis {
 	found := []finding{}
 	note := func(what, state, mend string) { found = append(found, finding{what, state, mend}) }
 	for _, name := range strangers(os.Environ()) {
-		note("environment", name+" is not a setting of coffer",
+		note("environment", name+" is not a coffer setting",
 			"check its spelling; coffer doctor --settings lists them all")
 	}
 	if c.EncryptionKey.IsZero() {
 		note("encryption key", "not set",
-			"optional, but no bank can be linked without it: export COFFER_ENCRYPTION_KEY=$(openssl rand -base64 "+
+			"optional, but required to connect a bank: export COFFER_ENCRYPTION_KEY=$(openssl rand -base64 "+
 				"32), and keep it as safe as the database")
 	}
 	if host, _, err := net.SplitHostPort(c.Listen); err != nil {
 		note("listen address", err.Error(), "set COFFER_LISTEN to host:port, such as 127.0.0.1:8080")
 	} else if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" &&
 		!strings.HasPrefix(c.PublicURL, "https://") {
-		note("listen address", "reachable from other machines without a known https address",
+		note("listen address", "reachable from other machines without HTTPS",
 			"put a reverse proxy with TLS in front of it and set COFFER_PUBLIC_URL to its https address, or listen "+
 				"on 127.0.0.1")
 	}
@@ -60,7 +60,7 @@ func (d Diagnosis) String() string {
 		fmt.Fprintf(&b, "!  %-15s %s\n   %-15s → %s\n", f.What, f.State, "", f.Mend)
 	}
 	if d.OK {
-		b.WriteString("ok coffer is ready to run\n")
+		b.WriteString("ok: coffer is ready\n")
 	}
 	return b.String()
 }
@@ -77,8 +77,8 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 	defer cancel()
 	if err := a.DB.Ping(ctx); err != nil {
 		note("database", "does not respond: "+pingFault(err),
-			"is PostgreSQL running, and are host, name, user and password in COFFER_DATABASE_URL right? Create a "+
-				"database with: createdb coffer")
+			"check that PostgreSQL is running and that COFFER_DATABASE_URL has the right host, name, user "+
+				"and password; to create a database: createdb coffer")
 		return false
 	}
 	version, err := pg.Value[int](ctx, a.DB, `select current_setting('server_version_num')::int`)
@@ -89,12 +89,12 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 	at, err := a.DB.SchemaVersion(ctx)
 	switch {
 	case errors.Is(err, pg.ErrDevelopment):
-		note("schema", "made by a development version of coffer, before the first release",
+		note("schema", "created by a development version of coffer from before the first release",
 			"export it with that version, and import the file into a new database: coffer export > coffer.zip, "+
 				"coffer import coffer.zip")
 		return false
 	case err != nil:
-		note("schema", err.Error(), "may the database's user read the schema?")
+		note("schema", err.Error(), "check that the database user can read the schema")
 		return false
 	case at < pg.Newest():
 		note("schema", fmt.Sprintf("at step %d of %d", at, pg.Newest()), "run coffer migrate; coffer serve does it too")
@@ -108,7 +108,7 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 		return false
 	}
 	if made, err := a.Auth.Any(ctx); err == nil && !made {
-		note("access", "no API key exists", "create one: coffer key create --name me --scope full_access")
+		note("access", "no API key yet", "create one: coffer key create --name me --scope full_access")
 	}
 	switch t, set, err := a.Setting.TryDefault(patient); {
 	case err != nil:
@@ -119,8 +119,8 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 	return true
 }
 
-// pingFault is the part of a connection error that says what happened, without the address line
-// that pgx puts before it.
+// pingFault returns the reason in a connection error, without the address line that pgx puts before
+// it.
 func pingFault(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, ": "); i >= 0 {

@@ -53,7 +53,7 @@ func (w *toolWorld) filed(t *testing.T, h *household.Household) map[string]int {
 	return out
 }
 
-// The other jobs that households ask for. What each comes to is held against what the generator knows.
+// The other jobs that households ask for. The result of each is compared with the generator's data.
 func TestEconomyOfWritingJobs(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)

@@ -64,7 +64,8 @@ func (a *assistant) spent(job string, calls, tokens int) {
 	a.calls, a.bytes = 0, 0
 }
 
-// What households ask costs an assistant few calls and few tokens, on books of three years.
+// The jobs that households ask for cost an assistant few calls and few tokens, on books of three
+// years.
 func TestEconomyOfJobs(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)

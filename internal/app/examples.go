@@ -22,9 +22,9 @@ func configuring(provider string) string {
 	return strings.Join(words, " ")
 }
 
-// examples are what help shows for a command, without "coffer", the noun and the verb. Commands
-// that are not here show what their input says. A test runs them all as they are printed: the short
-// ids stand for records that its household has.
+// examples are shown in the help of a command, without "coffer", the noun and the verb. Other
+// commands show the examples of their input. A test runs them all as they are printed: the short
+// ids stand for records of its household.
 var examples = map[string][]string{
 	"account.balances":       {"k3xK9a2Q --start-date 2026-01-01", "k3xK9a2Q --derive"},
 	"account.proof":          {"k3xK9a2Q"},
@@ -163,7 +163,10 @@ var examples = map[string][]string{
 		"--group-by merchant --start-date 2026-04-01 --compare previous_period --sort-by change --limit 10",
 		"--group-by category,month --pivot --start-date 2026-01-01",
 	},
-	"transaction.tag":      {"k3xK9a2Q --tag-slug shared"},
+	"transaction.tag": {"k3xK9a2Q --tag-slug shared"},
+	"review.close": {
+		`--groups '{"payee": "8Rk2mPqLwZa", "expect": 4}' --groups '{"counterparty_id": "p9WnT4cE", "category": "food_and_drink_groceries", "expect": 2}'`,
+	},
 	"review.groups":        {"", "--direction out --limit 10"},
 	"transaction.timeline": {"--tags needs-review", "--by day --start-date 2026-11-01"},
 	"transaction.untag":    {"k3xK9a2Q shared"},

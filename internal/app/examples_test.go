@@ -167,7 +167,7 @@ const records = `
 	insert into workflow_plan (run_id, seq, tool, arguments)
 		select id, 1, 'apply_rules', '{"dry_run": true}' from workflow_run where plan_state = 'waiting';
 	update rule set short_id = 'k3xK9a2Q' where name = 'Fuel';
-	update change set short_id = 'k3xK9a2Q' where summary = 'Made tag reimbursable';
+	update change set short_id = 'k3xK9a2Q' where summary = 'Created tag reimbursable';
 	insert into login (id, short_id, member_id, kind, identifier, proof)
 		select gen_random_uuid(), 'p9WnT4cE', id, 'password', 'daniel', 'x' from member where name = 'Daniel Okafor';
 	insert into login (id, short_id, member_id, kind, identifier, proof)
@@ -251,6 +251,7 @@ var refused = map[string]string{
 	"account.refresh-balance": "PROVIDER",
 	"account.remove":          "CONFLICT", // its connection syncs
 	"account.merge":           "CONFLICT", // so do both connections
+	"review.close":            "CONFLICT", // nothing waits of that payee
 	"quarantine.retry":        "", "webhook.replay": "", "connection.delete": "PROVIDER_NOT_CONFIGURED",
 }
 
@@ -263,7 +264,7 @@ var files = map[string]string{
 	"report.yaml":     "title: April\nbody: |\n  # April\n\n  Nothing new.\n",
 }
 
-// later orders commands so that none takes away what another one needs.
+// later orders commands so that none removes a record that another one needs.
 func later(o *op.Op) int {
 	_, verb, _ := strings.Cut(o.Name, ".")
 	switch {

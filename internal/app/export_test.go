@@ -28,5 +28,5 @@ var Spoken = spoken
 // AllChores is all timed work.
 func (a *App) AllChores() []due.Chore { return a.chores() }
 
-// Next is what commands say to people after their answers.
+// Next returns the hints that commands print after their output.
 var Next = next

@@ -16,7 +16,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// exported asks for an export over REST and answers its job, ended.
+// exported requests an export over REST, waits for its job, and returns the job and the link.
 func (w *world) exported(t *testing.T, format string) (short, link string) {
 	t.Helper()
 	r := w.send(t, exchange{
@@ -47,7 +47,7 @@ func jobLink(t *testing.T, r reply) (short, link string) {
 	return j.ShortID, *j.Result.URL
 }
 
-// The link of an export is for whoever asked, works once, and is nowhere in the database.
+// The link of an export is for its requester only, works once, and is not stored in the database.
 func TestExportLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{PublicURL: "https://coffer.example/"})

@@ -22,8 +22,7 @@ var formLeaves = []string{
 // answer would list them.
 var matchNothing = map[string]any{"field": "name", "op": "eq", "value": "nothing"}
 
-// condition is a tree with value in its leaf, two deep, so that its path is one that a person has
-// to be told.
+// condition returns a tree with value in its leaf, two levels deep, so that an error needs a path.
 func (p formPlace) condition(value any) any {
 	field, test, _ := strings.Cut(p.leaf, " ")
 	leaf := map[string]any{"field": field, "op": test, "value": value}

@@ -55,7 +55,7 @@ func newHammerServer(t *testing.T, database string) hammerServer {
 	return hammerServer{a, server.URL + "/api/v1"}
 }
 
-// hammerKey makes a full-access API key and answers its text and the id of the actor that it is.
+// hammerKey creates a full-access API key and returns its text and the id of its actor.
 func hammerKey(t *testing.T, a *app.App, name string) (key, actor string) {
 	t.Helper()
 	err := a.DB.InTx(t.Context(), func(tx pg.Tx) error {
@@ -98,7 +98,7 @@ func (r hammerReply) Code() string {
 // Field is a text in the body, or "".
 func (r hammerReply) Field(name string) string {
 	var body map[string]any
-	_ = json.Unmarshal([]byte(r.Body), &body) // a body that is no object has no field
+	_ = json.Unmarshal([]byte(r.Body), &body) // a body that is not an object has no field
 	s, _ := body[name].(string)
 	return s
 }
@@ -143,8 +143,8 @@ type hammerCounter struct {
 func newHammerCounter(t *testing.T, replicas int) *hammerCounter {
 	t.Helper()
 	c := &hammerCounter{client: hammerClient(t), slug: "counter"}
-	// what a crash of PostgreSQL keeps is not the question here, and a disk's flush is most of an
-	// update's time
+	// Durability in a crash of PostgreSQL is not tested here, and the flush to disk is most of an
+	// update's time.
 	database := pgtest.URL(t) + "&synchronous_commit=off"
 	for range replicas {
 		c.replicas = append(c.replicas, newHammerServer(t, database))
@@ -274,8 +274,8 @@ func hammerPause(ctx context.Context, longest time.Duration) {
 }
 
 // TestHammerRounds lets all 64 writers read the same number before any of them writes. With
-// If-Match one of them wins each round. Without it, the control, all are told that they have won,
-// and all but one have lost their update.
+// If-Match one of them wins each round. Without it, the control, all get a success, and all but one
+// have lost their update.
 func TestHammerRounds(t *testing.T) {
 	t.Parallel()
 	concurrent(t)
@@ -294,16 +294,16 @@ func TestHammerRounds(t *testing.T) {
 				t.Errorf("%d rounds: %d writers won and %d updates were lost, want %d and 0", rounds, told, lost,
 					rounds)
 			case !conditional && (told != rounds*hammerWriters || lost != rounds*(hammerWriters-1)):
-				t.Errorf("%d rounds: %d writers were told yes and %d updates were lost, want %d and %d", rounds, told,
+				t.Errorf("%d rounds: %d writers got a success and %d updates were lost, want %d and %d", rounds, told,
 					lost, rounds*hammerWriters, rounds*(hammerWriters-1))
 			}
-			t.Logf("%d rounds: %d writers were told yes, %d updates lost", rounds, told, lost)
+			t.Logf("%d rounds: %d writers got a success, %d updates lost", rounds, told, lost)
 		})
 	}
 }
 
-// hammerRound lets every writer read, and when all have read, every writer write. It answers how
-// many were told that they wrote.
+// hammerRound lets every writer read, and then every writer write. It returns how many writes
+// succeeded.
 func hammerRound(t *testing.T, c *hammerCounter, conditional bool) int {
 	t.Helper()
 	type seen struct {

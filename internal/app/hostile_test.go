@@ -93,7 +93,7 @@ func hostileUUID(word string) bool {
 	return err == nil
 }
 
-// A hostileWatch holds answers against what may come out, and counts.
+// A hostileWatch checks responses for text that must not come out, and counts them.
 type hostileWatch struct{ calls, kept, refused atomic.Int64 }
 
 func (w *hostileWatch) check(t *testing.T, h hostileText, a formAnswer) {
@@ -174,7 +174,7 @@ func (b *formBook) hostilePages(t *testing.T) string {
 	return pages
 }
 
-// hostileKeeps says whether the text given there is kept, where it is not refused.
+// hostileKeeps reports whether the text given there is kept, where it is not refused.
 func hostileKeeps(p formPlace) bool {
 	if p.leaf != "" || p.path[0] == "filter" {
 		return false // there are dozens of conditions, each with its share of the strings; and filters are not shown
@@ -203,7 +203,7 @@ func (b *formBook) call(t *testing.T, o *op.Op, args map[string]any) formAnswer 
 // Hostile strings through every string of every op: at least 200 where text is kept, a tenth where
 // a name or one of a few words is asked for, a twentieth where nothing is written. Some go by route
 // and by tool, most by the call behind both; in the long run all go everywhere, by route or tool.
-func TestHostileInputs(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that what they counted can be held against each other
+func TestHostileInputs(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that their counts can be compared
 	t.Parallel()
 	b, list, watch := newFormBook(t, 400), hostileList(t), &hostileWatch{}
 	pages := b.hostilePages(t)
@@ -413,7 +413,7 @@ func (b *formBook) hostileExport(t *testing.T) {
 	}
 }
 
-// hostileLog holds everything that was logged against the strings.
+// hostileLog checks that the log has none of the strings.
 func (b *formBook) hostileLog(t *testing.T, list []hostileText) {
 	t.Helper()
 	said := map[string]bool{}

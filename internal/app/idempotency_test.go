@@ -221,7 +221,7 @@ func TestIdempotencyInProgress(t *testing.T) {
 	}
 }
 
-// TestIdempotencyIsForCreating: a read answers with what is there now, whatever the header says.
+// TestIdempotencyIsForCreating: a read returns the current state, whatever the header contains.
 func TestIdempotencyIsForCreating(t *testing.T) {
 	t.Parallel()
 	concurrent(t)

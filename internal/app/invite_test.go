@@ -88,18 +88,18 @@ func TestInvitation(t *testing.T) {
 	for _, weak := range []string{"short", "password123", "kim@example.com", "Household1"} {
 		see(one, "POST", path, url.Values{"password": {weak}}, 400)
 	}
-	lee := &visitor{world: w} // who has no address yet must give one, and is told so once
+	lee := &visitor{world: w} // a member without an email address must give one, and sees one error about it
 	faulty := see(lee, "POST", w.invite(t, made(t, lee, "/api/v1/users", `{"name":"Lee"}`)),
 		url.Values{"password": {chosen}, "email": {""}}, 400)
-	if n := strings.Count(faulty.body, "mail:"); n != 1 {
-		t.Errorf("the page tells a wrong address %d times: %s", n, faulty.body)
+	if n := strings.Count(faulty.body, "Email must"); n != 1 {
+		t.Errorf("the page names a missing address %d times: %s", n, faulty.body)
 	}
 	r, _ := one.do(t, "POST", path, url.Values{"password": {chosen}}, "Sec-Fetch-Site", "cross-site")
 	if r.status != 403 || one.cookie != "" {
 		t.Errorf("from a page of another site: %d", r.status)
 	}
 	see(one, "POST", path, url.Values{"password": {chosen}}, http.StatusSeeOther)
-	if r := see(one, "GET", "/account?done=joined", nil, 200); !strings.Contains(r.body, "You have joined") {
+	if r := see(one, "GET", "/account", nil, 200); !strings.Contains(r.body, "Sessions") {
 		t.Errorf("after joining: %s", r.body)
 	}
 	used := see(&visitor{world: w}, "POST", path, url.Values{"password": {chosen}}, 404)
@@ -107,7 +107,7 @@ func TestInvitation(t *testing.T) {
 	if requestID.ReplaceAllString(used.body, "") != requestID.ReplaceAllString(unknown.body, "") {
 		t.Errorf("used up and unknown differ:\n%s\n%s", used.body, unknown.body)
 	}
-	// It also lets back in whoever has lost the password, and ends what was open.
+	// It also lets in a member who has lost the password, and ends the open sessions.
 	again := w.invite(t, kim)
 	other := &visitor{world: w}
 	see(other, "POST", again, url.Values{"password": {chosen + " again"}}, http.StatusSeeOther)
@@ -124,7 +124,7 @@ func TestInvitation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What fails is logged, by its route.
+	// Failures are logged by their route.
 	if _, err := w.DB.Exec(t.Context(), `alter table ticket rename to mislaid`); err != nil {
 		t.Fatal(err)
 	}
@@ -210,13 +210,13 @@ func TestAdminsPasswordIsReplaced(t *testing.T) {
 	if !strings.HasPrefix(to, "/join/") || v.cookie != "" {
 		t.Fatalf("it leads to %s, with cookie %q", to, v.cookie)
 	}
-	if r, _ := v.do(t, "GET", to, nil); r.status != 200 || !strings.Contains(r.body, "Choose your own password") {
+	if r, _ := v.do(t, "GET", to, nil); r.status != 200 || !strings.Contains(r.body, "Choose a new password") {
 		t.Errorf("the page: %d %s", r.status, r.body)
 	}
 	if r, _ := v.do(t, "POST", to, url.Values{"password": {"given by an admin"}}); r.status != 400 || v.cookie != "" {
 		t.Errorf("the same again: %d", r.status)
 	}
-	if _, at := v.do(t, "POST", to, url.Values{"password": {"one of my own"}}); at != "/account?done=joined" || v.cookie == "" {
+	if _, at := v.do(t, "POST", to, url.Values{"password": {"one of my own"}}); at != "/" || v.cookie == "" {
 		t.Errorf("another: %s", at)
 	}
 	r = w.send(t, exchange{method: "POST", path: "/auth/login", body: `{"email":"kim@example.com","password":"one of my own"}`})
@@ -240,7 +240,7 @@ func TestJoiningWithAPasskey(t *testing.T) {
 		t.Errorf("with another link: %d %s", r.status, r.body)
 	}
 	if r := v.script(t, path+"/passkey/finish?ticket="+c.Ticket, answer); r.status != 200 || v.cookie == "" ||
-		!strings.Contains(r.body, "done=joined") {
+		!strings.Contains(r.body, `{"next":"/"}`) {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	again := &visitor{world: w}
@@ -250,5 +250,26 @@ func TestJoiningWithAPasskey(t *testing.T) {
 	c = begin(t, again, "/login/passkey/begin")
 	if r := again.script(t, "/login/passkey/finish?ticket="+c.Ticket, device.get(c.Options.Challenge)); r.status != 200 || again.cookie == "" {
 		t.Errorf("signing in: %d %s", r.status, r.body)
+	}
+}
+
+// An invitation ends when a sign-in method is added for its member: an older link must not have the
+// last word.
+func TestInvitationsEndWithASignInMethod(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim := made(t, &visitor{world: w}, "/api/v1/users", `{"name":"Kim","email":"kim@example.com"}`)
+	path := w.invite(t, kim)
+	if r, _ := (&visitor{world: w}).do(t, "GET", path, nil); r.status != 200 {
+		t.Fatalf("before: %d %s", r.status, r.body)
+	}
+	if r := w.send(t, exchange{
+		method: "POST", path: "/api/v1/users/" + kim + "/login", key: w.key,
+		body: `{"kind":"password","password":"set by the admin now"}`,
+	}); r.status != 201 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if r, _ := (&visitor{world: w}).do(t, "POST", path, url.Values{"password": {"whoever has the link 1"}}); r.status != 404 {
+		t.Errorf("the older link: %d %s", r.status, r.body)
 	}
 }

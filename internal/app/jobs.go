@@ -24,7 +24,7 @@ func JobResults() map[string][]*op.Schema {
 	return out
 }
 
-// jobEvents is the stream of a job. It is no op, because it answers as long as the job runs.
+// jobEvents is the stream of a job. It is not an op, because its response lasts as long as the job.
 func (a *App) jobEvents() rest.Raw {
 	return rest.Raw{
 		Route: "GET " + rest.Prefix + "/jobs/{job_id}/events", Scope: op.Read, NoQuery: true,
@@ -34,14 +34,14 @@ func (a *App) jobEvents() rest.Raw {
 	}
 }
 
-// transcript is what a run said, called and was answered. It is no op, because it lasts as long as
-// the run.
+// transcript streams the messages, calls and results of a run. It is not an op, because it lasts as
+// long as the run.
 func (a *App) transcript() rest.Raw {
 	return rest.Raw{
 		Route: "GET " + rest.Prefix + "/workflow-runs/{id}/transcript", Scope: op.Read,
 		Name: "workflow-run.transcript", Type: "application/x-ndjson", Serve: a.Workflows.Transcript,
 		Query: op.SchemaOf[workflow.TranscriptQuery](),
-		Summary: "Sends a run's transcript, a JSON object in each line: messages, tool calls, results, costs and " +
-			"limits.",
+		Summary: "Streams a run's transcript, one JSON object per line: messages, tool calls, results, costs " +
+			"and limits.",
 	}
 }

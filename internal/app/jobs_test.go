@@ -139,8 +139,8 @@ func (w *world) start(t *testing.T, o *op.Op, surface op.Surface, key string, ar
 	return a, j
 }
 
-// Long work answers 202 at once, or 200 with its result when the caller waits; a repeated key waits
-// for the same work.
+// A call that starts a job returns 202 at once, or 200 with its result if the caller waits. A
+// repeated idempotency key waits for the same job.
 func TestLongWorkAnswersAndWaits(t *testing.T) {
 	t.Parallel()
 	concurrent(t)
@@ -190,7 +190,7 @@ func TestLongWorkAnswersAndWaits(t *testing.T) {
 	}
 }
 
-// The document shows both answers, and what a tool and a route call the wait.
+// The document shows both responses, and the names of the waiting time for a tool and a route.
 func TestLongWorkInTheDocument(t *testing.T) {
 	t.Parallel()
 	o := startOp(&world{App: &app.App{Jobs: job.New(nil, nil)}})
@@ -238,7 +238,7 @@ type sseEvent struct {
 	job      job.Job
 }
 
-// events opens a job's stream; next answers its next event, or false at its end.
+// events opens a job's stream; next returns its next event, or false at its end.
 func (w *world) events(ctx context.Context, t *testing.T, which string,
 	header ...string,
 ) (next func() (sseEvent, bool)) {
@@ -366,7 +366,7 @@ func TestJobEventsEndWithTheirClientAndServer(t *testing.T) {
 	}
 }
 
-// A caller who opens ever more streams is told to stop; others open theirs.
+// A caller who opens too many streams gets an error; others can still open theirs.
 func TestJobEventsOfOneCallerAreBounded(t *testing.T) {
 	t.Parallel()
 	concurrent(t)

@@ -38,9 +38,9 @@ type killLoad struct {
 	// of these, by the life of the server that got them, those whose answer never came
 	cut       [killKills + 1]atomic.Int64
 	refused   atomic.Int64               // attempts that found no server
-	running   atomic.Int64               // answers IDEMPOTENCY_IN_PROGRESS
-	busy      atomic.Int64               // answers 503 and 429
-	completed chan struct{}              // one for each create that has all its answers
+	running   atomic.Int64               // responses with IDEMPOTENCY_IN_PROGRESS
+	busy      atomic.Int64               // responses with 503 and 429
+	completed chan struct{}              // one for each create that has all its responses
 	answers   [killCreates][]hammerReply // by create, one for each sender
 }
 
@@ -115,7 +115,7 @@ func (l *killLoad) send(ctx context.Context, body, idempotency string) (hammerRe
 	}
 }
 
-// create sends one create several times at once and keeps all answers.
+// create sends one create several times at once and keeps all responses.
 func (l *killLoad) create(ctx context.Context, n int) error {
 	slug := fmt.Sprintf("kill-%04d", n)
 	body := fmt.Sprintf(`{"slug":%q,"name":"Kill %d","description":%q}`, slug, n, strings.Repeat("x", rand.N(900)))
@@ -150,7 +150,7 @@ func (l *killLoad) run(ctx context.Context, t *testing.T) {
 }
 
 // killAlong kills the server again and again, spread over the run by the number of completed
-// creates, and answers how many requests were under way each time.
+// creates. It returns how many requests were running each time.
 func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Server) []int64 {
 	t.Helper()
 	var inFlight []int64
@@ -165,7 +165,7 @@ func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Serve
 			time.Now().Before(deadline); {
 			hammerPause(ctx, 100*time.Microsecond)
 		}
-		hammerPause(ctx, 2*time.Millisecond) // any moment of theirs will do: no synchronisation, but chance
+		hammerPause(ctx, 2*time.Millisecond) // any moment of theirs will do: no synchronization, but chance
 		n := l.written.Load()
 		if err := s.Kill(); err != nil {
 			t.Error(err)
@@ -230,9 +230,9 @@ func TestKillCreatesOnce(t *testing.T) {
 		slices.Max(server.Starting).Round(time.Millisecond))
 }
 
-// check holds what the senders were told against each other and against the database. It answers
-// how many answers were stored ones, and how many creates nobody saw run, because the answer of the
-// run was lost in a kill.
+// check compares the responses that the senders got with each other and with the database. It
+// returns how many of them were stored ones, and how many creates nobody saw run, because a kill
+// lost the first response.
 func (l *killLoad) check(t *testing.T, db *pg.DB) (replayed, recovered int) {
 	t.Helper()
 	type row struct {

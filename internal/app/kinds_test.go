@@ -245,8 +245,8 @@ func (s *said) revertOne(change id.ID) (whole bool) {
 }
 
 // 200 changes of every kind are reverted, newest first and in random order: the books and their
-// totals are as before. What a later change depends on waits for that one. The control leaves one
-// revert out.
+// totals are as before. A change that a later one depends on waits for the revert of that one. The
+// control leaves one revert out.
 func TestEveryKindIsReverted(t *testing.T) {
 	t.Parallel()
 	changes := 200
@@ -291,8 +291,9 @@ func TestEveryKindIsReverted(t *testing.T) {
 				}
 			}
 		}
-		// What was said of a record whose making was reverted first went with it, so that nothing is
-		// left to revert: a balance of an account that is gone, a target of a category that is gone.
+		// When the creation of a record is reverted first, changes about it disappear with it and
+		// have nothing left to revert: a balance of a removed account, a target of a removed
+		// category.
 		for was := 0; order == "random" && len(s.since(seq)) != was; s.tally["passes"]++ {
 			was = len(s.since(seq))
 			s.dice.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })

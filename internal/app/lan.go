@@ -63,10 +63,10 @@ func serveCommand(config Config) *cobra.Command {
 	var address, name, directory string
 	var port int
 	serve := &cobra.Command{
-		Use: "serve", Short: "Migrate the database and serve", Args: cobra.NoArgs,
-		Long: `Migrates the database and serves until it is interrupted, on the address in COFFER_LISTEN.
-With --lan it serves HTTPS on this machine's address in the home network instead, with a certificate of the
-household's own, and prints the address as a QR code for a phone.`,
+		Use: "serve", Short: "Migrate the database and start the server", Args: cobra.NoArgs,
+		Long: `Migrates the database and runs the server on the address in COFFER_LISTEN until you stop it.
+With --lan it serves HTTPS on this machine's home network address instead, with its own certificate, and
+prints the address as a QR code for a phone.`,
 		Example: "  COFFER_DATABASE_URL=postgres://coffer@127.0.0.1:5432/coffer coffer serve\n  coffer serve --lan",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if home {
@@ -85,13 +85,13 @@ household's own, and prints the address as a QR code for a phone.`,
 			})
 		},
 	}
-	serve.Flags().BoolVar(&home, "lan", false, "serve HTTPS in the home network, for phones")
-	serve.Flags().StringVar(&address, "lan-address", "", "with --lan: this machine's address in the home network "+
-		"(default: the one it reaches others from)")
-	serve.Flags().StringVar(&name, "lan-name", "", "with --lan: a name that leads to this machine, such as "+
-		"desk.local; passkeys need one")
+	serve.Flags().BoolVar(&home, "lan", false, "serve HTTPS on your home network, for phones")
+	serve.Flags().StringVar(&address, "lan-address", "", "with --lan: this machine's address on the home "+
+		"network (default: detected)")
+	serve.Flags().StringVar(&name, "lan-name", "", "with --lan: this machine's host name, such as "+
+		"desk.local; required for passkeys")
 	serve.Flags().IntVar(&port, "lan-port", 8443, "with --lan: the port")
-	serve.Flags().StringVar(&directory, "lan-dir", "", "with --lan: where the certificate authority is kept "+
+	serve.Flags().StringVar(&directory, "lan-dir", "", "with --lan: directory of the certificate authority "+
 		"(default: coffer in your configuration directory)")
 	return serve
 }
@@ -99,8 +99,13 @@ household's own, and prints the address as a QR code for a phone.`,
 // atHome makes the configuration one for the home network.
 func (c *Config) atHome(address, name string, port int, directory string) error {
 	if c.PublicURL != "" || c.TLSCert != "" {
-		return errs.New(errs.ValidationError, "--lan is for a server without COFFER_PUBLIC_URL and COFFER_TLS_CERT, "+
-			"which have an address and a certificate already")
+		return errs.New(errs.ValidationError, "--lan can't be combined with COFFER_PUBLIC_URL or "+
+			"COFFER_TLS_CERT")
+	}
+	if name != "" && !lan.MaySign(name) {
+		return errs.New(errs.ValidationError,
+			"--lan-name must end in .local or .home.arpa, such as desk.local, because phones reject other "+
+				"names with this certificate; for your own domain, use COFFER_PUBLIC_URL and a certificate")
 	}
 	at, err := lan.Address()
 	if address != "" {
@@ -109,12 +114,13 @@ func (c *Config) atHome(address, name string, port int, directory string) error 
 		}
 	}
 	if err != nil {
-		return errs.Wrap(err, errs.Unavailable, "%s; name it with --lan-address", err.Error())
+		return errs.Wrap(err, errs.Unavailable, "%s; pass it with --lan-address", err.Error())
 	}
 	if directory == "" {
 		base, err := os.UserConfigDir()
 		if err != nil {
-			return errs.Wrap(err, errs.ValidationError, "say with --lan-dir where the certificate authority is kept")
+			return errs.Wrap(err, errs.ValidationError, "pass the directory of the certificate authority "+
+				"with --lan-dir")
 		}
 		directory = filepath.Join(base, "coffer")
 	}
@@ -135,21 +141,21 @@ func (c *Config) atHome(address, name string, port int, directory string) error 
 // invite prints how a phone gets in.
 func invite(out io.Writer, c Config) {
 	address := c.address()
-	fmt.Fprintf(out, "\nOn a phone in the same network, scan this or open %s\n\n", address)
+	fmt.Fprintf(out, "\nOn a phone on the same network, scan this or open %s\n\n", address)
 	if code, err := qr.Encode(address); err == nil {
 		fmt.Fprintln(out, code)
 	}
-	fmt.Fprintf(out, `The phone warns, because it does not know this household's certificate authority yet. Either
-continue past the warning, each time, or let the phone trust it, once:
+	fmt.Fprintf(out, `The phone shows a warning, because it doesn't know this server's certificate authority yet. Either
+continue past the warning each time, or let the phone trust it once:
 
   1. Open %s%s on the phone and download the file.
-  2. iPhone: Settings, Profile Downloaded, Install; then General, About, Certificate Trust Settings, turn it on.
-     Android: Settings, Security, Encryption & credentials, Install a certificate, CA certificate.
+  2. iPhone: Settings > Profile Downloaded > Install; then General > About > Certificate Trust Settings: turn it on.
+     Android: Settings > Security > Encryption & credentials > Install a certificate > CA certificate.
   3. Before you confirm, compare the SHA-256 fingerprint:
 
      %s
 
-The authority vouches for private addresses and .local names only.
+The authority can only sign certificates for private addresses and .local names.
 
 `, address, authorityPath, c.LAN.Authority.Fingerprint())
 }

@@ -23,7 +23,7 @@ import (
 
 var hexColor = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
-// Tags and categories have a hex colour, however they were made; a cleared one is empty where it is
+// Tags and categories have a hex color, however they were made; a cleared one is empty where it is
 // a value, and has one where a tool shows it.
 func TestEverythingHasAColor(t *testing.T) {
 	t.Parallel()
@@ -212,7 +212,7 @@ func TestSeedGoesThroughTheRules(t *testing.T) {
 			}
 		}
 		if n, err := pg.Value[int64](t.Context(), db, `select count(*) from change
-			where summary = 'Seeded'`); err != nil || (n > 0) != c.changes {
+			where summary = 'Added sample data'`); err != nil || (n > 0) != c.changes {
 			t.Errorf("%v: %d changes, %v", c.flags, n, err)
 		}
 	}

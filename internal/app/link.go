@@ -21,10 +21,9 @@ import (
 func linkCommand(c *cli.CLI) *cobra.Command {
 	var provider, user, again string
 	cmd := &cobra.Command{
-		Use: "link", Short: "Link a bank: prints the page to open, waits, and shows the first sync", Args: cobra.NoArgs,
-		Long: `Prints the page where a person signs in at the bank, waits until that is done, and then shows the sync until
-the transactions are there. With --again it is a connection that is there already whose bank wants a new sign-in.
-The server must be running: it serves the page.`,
+		Use: "link", Short: "Connect a bank in the browser and wait for the first sync", Args: cobra.NoArgs,
+		Long: `Prints the page where you sign in at the bank, waits until you are done, and shows the first sync.
+With --again it reconnects an existing connection. The server must be running: it serves the page.`,
 		Example: "  coffer connection link --provider " + all.Default() + "\n  coffer connection link --again k3xK9a2Q",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			caller, done, err := c.Open(cmd.Context())
@@ -44,9 +43,9 @@ The server must be running: it serves the page.`,
 		},
 	}
 	cmd.Flags().StringVar(&provider, "provider", all.Default(),
-		"who reads the bank ("+strings.Join(all.Remote("").Enum(), ", ")+")")
-	cmd.Flags().StringVar(&user, "user-id", "", "the member this bank login belongs to; defaults to the oldest admin")
-	cmd.Flags().StringVar(&again, "again", "", "sign in again for this connection: UUID or short id")
+		"provider to use ("+strings.Join(all.Remote("").Enum(), ", ")+")")
+	cmd.Flags().StringVar(&user, "user-id", "", "member who owns this bank login (default: the oldest admin)")
+	cmd.Flags().StringVar(&again, "again", "", "reconnect this connection: UUID or short id")
 	return cmd
 }
 
@@ -113,7 +112,7 @@ func (l *linking) run(ctx context.Context, name string, args map[string]any) err
 	if err := l.ask(ctx, name, args, &s); err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "Open this page in a browser and sign in at the bank; it is valid until %s:\n\n  %s\n\n",
+	fmt.Fprintf(l.out, "Open this page to connect your bank (expires %s):\n\n  %s\n\n",
 		s.ExpiresAt.Local().Format("15:04"), s.URL)
 	connection, err := l.wait(ctx, s.Token)
 	l.end()
@@ -141,14 +140,14 @@ func (l *linking) wait(ctx context.Context, token string) (string, error) {
 		}
 		switch {
 		case o.State == "done":
-			l.say("The bank is linked.")
+			l.say("Bank connected.")
 			return o.ConnectionID, nil
 		case o.State == "failed" && o.Error != nil:
 			return "", errs.New(errs.Conflict, "%s (%s)", o.Error.Message, o.Error.Code)
 		case o.Error != nil:
-			l.say("The page needs a decision: %s", o.Error.Message)
+			l.say("Decide on the page: %s", o.Error.Message)
 		default:
-			l.say("Waiting for the sign-in …")
+			l.say("Waiting for you to sign in…")
 		}
 		if err := pause(ctx, 2*time.Second); err != nil {
 			return "", err
@@ -180,13 +179,13 @@ func (l *linking) follow(ctx context.Context, connection string) error {
 			if err := l.ask(ctx, "job.get", map[string]any{"job_id": *s.CurrentJob}, &j); err != nil {
 				return err
 			}
-			l.say("Reading transactions: %d so far …", j.Progress.Done)
+			l.say("Importing transactions: %d so far…", j.Progress.Done)
 		case s.LastSync != nil && s.LastSync.Status == "success":
 			return nil
 		case s.LastSync != nil:
-			return errs.New(errs.ProviderError, "the sync ended with: %s %s", s.LastSync.ErrorMessage, s.StatusMessage)
+			return errs.New(errs.ProviderError, "the sync failed: %s %s", s.LastSync.ErrorMessage, s.StatusMessage)
 		default:
-			l.say("Waiting for the sync to start …")
+			l.say("Waiting for the sync to start…")
 		}
 		if err := pause(ctx, time.Second); err != nil {
 			return err
@@ -194,7 +193,7 @@ func (l *linking) follow(ctx context.Context, connection string) error {
 	}
 }
 
-// show says what is there now, and the newest of it.
+// show prints the number of transactions that are there now, and the newest of them.
 func (l *linking) show(ctx context.Context, connection string) error {
 	var all, unfiled struct{ Count int64 }
 	if err := l.ask(ctx, "transaction.count", map[string]any{"connection_id": connection}, &all); err != nil {
@@ -204,7 +203,7 @@ func (l *linking) show(ctx context.Context, connection string) error {
 		&unfiled); err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "%d transactions are stored, %d of them with a category. The newest:\n\n", all.Count,
+	fmt.Fprintf(l.out, "Imported %d transactions, %d categorized. Latest:\n\n", all.Count,
 		all.Count-unfiled.Count)
 	var newest struct {
 		Transactions []struct {
@@ -230,6 +229,6 @@ func (l *linking) show(ctx context.Context, connection string) error {
 	if u, err := id.Parse(connection); err == nil {
 		connection = u.Short()
 	}
-	fmt.Fprintf(l.out, "\nMore: coffer transaction list --connection-id %s\n", connection)
+	fmt.Fprintf(l.out, "\nSee all: coffer transaction list --connection-id %s\n", connection)
 	return nil
 }

@@ -131,8 +131,8 @@ func (d *desk) count(t *testing.T, sql string, args ...any) int {
 	return n
 }
 
-const ownPage = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; require-trusted-types-for " +
-	"'script'; frame-ancestors 'none'; base-uri 'none'"
+const ownPage = "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; form-action 'self'; " +
+	"require-trusted-types-for 'script'; frame-ancestors 'none'; base-uri 'none'"
 
 func (d *desk) holdsPolicy(t *testing.T, r reply, want string) {
 	t.Helper()
@@ -170,7 +170,7 @@ func TestLinkHosted(t *testing.T) {
 	d.sync(t, o.ConnectionID)
 	d.holdsBook(t, d.plaid.Book(d.providerID(t, o.ConnectionID)))
 	r = d.page(t, s)
-	if r.status != http.StatusOK || !strings.Contains(r.body, "Your bank is linked") ||
+	if r.status != http.StatusOK || !strings.Contains(r.body, "Bank connected") ||
 		!strings.Contains(r.body, "Nordbank") || r.header.Get("Refresh") != "3; url=https://app.example/back" {
 		t.Errorf("%d %v %s", r.status, r.header, r.body)
 	}
@@ -219,7 +219,7 @@ func TestLinkWidget(t *testing.T) {
 	r := d.page(t, s)
 	host := d.teller.URL() + "/"
 	d.holdsPolicy(t, r, "default-src 'none'; script-src 'self' "+host+
-		"connect/connect.js; style-src 'self'; img-src 'self'; frame-src "+host+
+		"connect/connect.js; style-src 'self'; img-src 'self'; font-src 'self'; frame-src "+host+
 		"; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	config := regexp.MustCompile(`data-config="([^"]*)"`).FindStringSubmatch(r.body)
 	var started map[string]any
@@ -239,7 +239,7 @@ func TestLinkWidget(t *testing.T) {
 		}
 		_ = res.Body.Close()
 	}
-	e := d.teller.Enrol()
+	e := d.teller.Enroll()
 	forged := url.Values{"given": {fmt.Sprintf(`{"access_token":%q,"enrollment_id":"enr_of_someone_else"}`,
 		e.AccessToken)}}
 	for _, wrong := range []url.Values{{}, {"given": {"{"}}, {"given": {"{}"}}, forged} {
@@ -263,7 +263,7 @@ func TestLinkWidget(t *testing.T) {
 	if n := d.count(t, `select count(*) from connection`); o.State != "done" || n != 1 {
 		t.Fatalf("%+v, %d connections", o, n)
 	}
-	if r := d.post(t, s, given(d.teller.Enrol())); r.status != http.StatusOK ||
+	if r := d.post(t, s, given(d.teller.Enroll())); r.status != http.StatusOK ||
 		d.count(t, `select count(*) from connection`) != 1 {
 		t.Errorf("a session links twice: %d %s", r.status, r.body)
 	}
@@ -271,7 +271,7 @@ func TestLinkWidget(t *testing.T) {
 	d.holdsBook(t, e.Book)
 }
 
-// Whoever has no token, a wrong one or an old one gets nowhere.
+// Without a token, or with a wrong or an old one, nothing works.
 func TestLinkTokens(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -305,7 +305,7 @@ func TestLinkTokens(t *testing.T) {
 		`update link_session set expires_at = now() - interval '1 second'`); err != nil {
 		t.Fatal(err)
 	}
-	if r := d.post(t, s, given(d.teller.Enrol())); !strings.Contains(r.body, "SESSION_EXPIRED") ||
+	if r := d.post(t, s, given(d.teller.Enroll())); !strings.Contains(r.body, "SESSION_EXPIRED") ||
 		d.count(t, `select count(*) from connection`) != 0 {
 		t.Errorf("a session that is over links a bank: %d %s", r.status, r.body)
 	}
@@ -371,7 +371,7 @@ func TestLinkEnds(t *testing.T) {
 	}
 }
 
-// A bank that does not answer after the exchange costs nothing: what was exchanged once is kept,
+// If a bank does not respond after the exchange, nothing is lost: the exchanged token is stored,
 // sealed, and tried again.
 func TestLinkTriesAgain(t *testing.T) {
 	t.Parallel()
@@ -381,7 +381,7 @@ func TestLinkTriesAgain(t *testing.T) {
 	d.plaid.Script(banksim.Fault{Path: "/accounts/get", Status: 500, Code: "INTERNAL_SERVER_ERROR", Times: -1})
 	for range 2 {
 		if err := d.LinkSessions.Finish(t.Context(), "plaid", fmt.Sprint(s.ProviderConfig["token"])); err == nil {
-			t.Fatal("a provider that fails is no error")
+			t.Fatal("a failing provider is not an error")
 		}
 		if o := d.outcome(t, s.Token); o.State != "pending" || o.Error != nil {
 			t.Fatalf("%+v", o)
@@ -408,7 +408,7 @@ func TestLinkDuplicate(t *testing.T) {
 			s := d.begin(t, "/connections/link-session", fmt.Sprintf(`{"provider":%q}`, provider))
 			if provider == "plaid" {
 				d.share(t, s)
-			} else if r := d.post(t, s, given(d.teller.Enrol())); r.status != http.StatusOK {
+			} else if r := d.post(t, s, given(d.teller.Enroll())); r.status != http.StatusOK {
 				t.Fatalf("%d %s", r.status, r.body)
 			}
 			d.page(t, s)
@@ -423,7 +423,7 @@ func TestLinkDuplicate(t *testing.T) {
 			if o := d.outcome(t, s.Token); o.State != "pending" || o.Error == nil || o.Error.Code != "SEEMS_LINKED" {
 				t.Fatalf("%s: %+v", provider, o)
 			}
-			if r := d.page(t, s); !strings.Contains(r.body, "Link it a second time") {
+			if r := d.page(t, s); !strings.Contains(r.body, "Connect anyway") {
 				t.Errorf("%s: %s", provider, r.body)
 			}
 		}
@@ -433,7 +433,7 @@ func TestLinkDuplicate(t *testing.T) {
 		if r := d.post(t, other, url.Values{"leave": {"yes"}}); !strings.Contains(r.body, "SESSION_LEFT") {
 			t.Errorf("%s: %s", provider, r.body)
 		}
-		if r := d.post(t, again, url.Values{"anyway": {"yes"}}); !strings.Contains(r.body, "Your bank is linked") {
+		if r := d.post(t, again, url.Values{"anyway": {"yes"}}); !strings.Contains(r.body, "Bank connected") {
 			t.Errorf("%s: %s", provider, r.body)
 		}
 		if n := d.count(t, `select count(*) from connection where provider = $1`, provider); n != 2 {
@@ -442,7 +442,8 @@ func TestLinkDuplicate(t *testing.T) {
 	}
 }
 
-// What a session is asked for must make sense, and a bank without credentials is pointed here.
+// The input of a session is validated, and the error for a connection without credentials points to
+// link sessions.
 func TestLinkInput(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -477,7 +478,7 @@ func TestLinkInput(t *testing.T) {
 	r := d.page(t, s)
 	d.holdsPolicy(t, r, "default-src 'none'; script-src 'self' "+
 		"https://cdn.plaid.com/link/v2/stable/link-initialize.js; style-src 'self' https://cdn.plaid.com/; img-src "+
-		"'self' https://cdn.plaid.com/; "+
+		"'self' https://cdn.plaid.com/; font-src 'self'; "+
 		"connect-src https://sandbox.plaid.com/; frame-src https://cdn.plaid.com/; form-action 'self'; "+
 		"frame-ancestors 'none'; base-uri 'none'")
 	token, err := d.plaid.FinishLink(fmt.Sprint(s.ProviderConfig["token"]))
@@ -485,7 +486,7 @@ func TestLinkInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := d.post(t, s, url.Values{"given": {fmt.Sprintf(`{"public_token":%q}`, token)}}); !strings.Contains(r.body,
-		"Your bank is linked") {
+		"Bank connected") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }

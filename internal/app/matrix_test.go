@@ -231,10 +231,11 @@ func (c credential) at(w *world, path string) credential {
 	return c
 }
 
-// forAdmins is said here a second time, from the contract: what a member has no say in.
+// forAdmins repeats the contract: the routes that a plain member cannot use.
 var forAdmins = regexp.MustCompile(`^/api/v1/(users|api-keys|settings|exports|notifications)(/|$)`)
 
-// wayOut is where data leaves the household: what changes it is for people alone, whatever a key may.
+// wayOut matches the routes that send data out of the household. Only people can change those,
+// whatever a key may do.
 var wayOut = regexp.MustCompile(`^/api/v1/notifications(/|$)`)
 
 // forMe is what every signed-in member may do with their own records.
@@ -270,8 +271,8 @@ func needsProof(method, path string) bool {
 
 var variable = regexp.MustCompile(`\{\w+\}`)
 
-// Every route × every kind of credential, made from the list of ops: what is not in the list is not
-// served, and what is in it is tried.
+// Every route × every kind of credential, from the list of ops: routes outside the list are not
+// served, and every route in it is tried.
 func TestAuthorisationOfRoutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -328,8 +329,8 @@ func TestAuthorisationOfRoutes(t *testing.T) {
 	t.Logf("%d routes, %d requests, %d deviations", len(routes), tried, deviations)
 }
 
-// Every tool × every kind of credential: what a key may not call it does not see, and calling it
-// anyway is refused.
+// Every tool × every kind of credential: a key does not see tools that it may not call, and calling
+// one anyway is rejected.
 func TestAuthorisationOfTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -366,8 +367,8 @@ func TestAuthorisationOfTools(t *testing.T) {
 				t.Errorf("%s with %s: seen is %v, should be %v", o.Tool, c.kind, seen[o.Tool], visible)
 			}
 			delete(seen, o.Tool)
-			// Nonsense, so that nothing changes: what counts is whether the call gets as far as
-			// being validated.
+			// The arguments are nonsense, so nothing changes: it only matters whether the call gets
+			// as far as validation.
 			res, err := session.CallTool(t.Context(), &mcp.CallToolParams{
 				Name:      o.Tool,
 				Arguments: map[string]any{"no such argument": 1},
@@ -387,7 +388,7 @@ func TestAuthorisationOfTools(t *testing.T) {
 			}
 		}
 		for name := range seen {
-			t.Errorf("%s is offered to %s and is no op", name, c.kind)
+			t.Errorf("%s is offered to %s and is not an op", name, c.kind)
 		}
 	}
 	t.Logf("%d tool calls", tried)
@@ -523,7 +524,7 @@ func TestKeysBelongToWhoMadeThem(t *testing.T) {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	if r := write(); r.code() != string(errs.Forbidden) {
-		t.Errorf("the key of someone who is no admin any more: %d %s", r.status, r.body)
+		t.Errorf("the key of someone who is no longer an admin: %d %s", r.status, r.body)
 	}
 	if r := w.send(t, exchange{method: "DELETE", path: "/api/v1/users/" + u.ShortID, key: w.key}); r.status != 204 {
 		t.Fatalf("%d %s", r.status, r.body)

@@ -262,8 +262,7 @@ func TestFailingTool(t *testing.T) {
 			t.Errorf("%s: a tool sees the key: %s", era, seen)
 		}
 	}
-	// What a panic carries may be a secret, so the log has where it happened and nothing of its
-	// value.
+	// The value of a panic may contain a secret, so the log has only the place where it happened.
 	if fails, panics := strings.Count(w.log.String(), private), strings.Count(w.log.String(),
 		"panic in "); fails != 2 || panics != 2 {
 		t.Errorf("of two failures the log has %d, of two panics %d", fails, panics)

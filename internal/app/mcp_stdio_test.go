@@ -15,8 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// command is coffer mcp with nothing in its environment but these settings; what it says to people
-// goes into the book.
+// command returns coffer mcp with only these settings in its environment; its messages for people
+// go into the book.
 func command(t *testing.T, program string, said *logBook, args []string, settings ...string) *exec.Cmd {
 	t.Helper()
 	// a test that ends early leaves no process behind
@@ -26,8 +26,8 @@ func command(t *testing.T, program string, said *logBook, args []string, setting
 	return cmd
 }
 
-// The tools over standard input and output, straight on the database and through a running server:
-// the same tools, the same answers, the same rights.
+// The tools over standard input and output, directly on the database and through a running server:
+// the same tools, the same results, the same rights.
 func TestStdio(t *testing.T) {
 	t.Parallel()
 	program := apptest.Program(t)
@@ -66,7 +66,7 @@ func TestStdio(t *testing.T) {
 							cmd.ProcessState, err)
 					}
 					if strings.Contains(said.String(), key.Secret) {
-						t.Errorf("it tells the key: %s", said)
+						t.Errorf("the output has the key: %s", said)
 					}
 				})
 			}
@@ -94,7 +94,7 @@ func TestStdio(t *testing.T) {
 				said := &logBook{}
 				cmd := command(t, program, said, append([]string{"--tools", "nonsense"}, road.args...),
 					append(road.settings, "COFFER_API_KEY="+w.key)...)
-				if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "there is no such tool") {
+				if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "unknown tool") {
 					t.Errorf("the server's own message is missing: %v, %s", err, said)
 				}
 			})
@@ -125,7 +125,7 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// useEverything works with a session as an agent does, and holds its answers against those over
+// useEverything works with a session as an agent does, and compares its results with those over
 // HTTP.
 func (w *toolWorld) useEverything(t *testing.T, session *mcp.ClientSession, slug string) {
 	t.Helper()

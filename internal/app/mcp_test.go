@@ -162,8 +162,8 @@ func blockOf(t *testing.T, res *mcp.CallToolResult) string {
 	return text.Text
 }
 
-// faultOf is the error that the result tells the model of, after a look at its form: the envelope
-// of REST, as text, and no structured content that would have to fit the tool's schema.
+// faultOf returns the error of the result after a check of its form: the envelope of REST, as text,
+// and no structured content that would have to fit the tool's schema.
 func faultOf(t *testing.T, res *mcp.CallToolResult) errs.FaceError {
 	t.Helper()
 	if !res.IsError || res.StructuredContent != nil {
@@ -258,7 +258,7 @@ func TestReaderSeesAndCallsReadToolsOnly(t *testing.T) {
 	}
 }
 
-// What a client shows of a tool before it is called.
+// The parts of a tool that a client shows before it is called.
 func TestToolDescriptions(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -300,7 +300,7 @@ func TestShapesOfAnswers(t *testing.T) {
 		res := callTool(t, session, "list_tags", nil)
 		var tags []map[string]any
 		if err := json.Unmarshal([]byte(blockOf(t, res)), &tags); err != nil || len(tags) == 0 {
-			t.Fatalf("%s: the text of list_tags is no array of tags: %v", era, err)
+			t.Fatalf("%s: the text of list_tags is not an array of tags: %v", era, err)
 		}
 		structured, ok := res.StructuredContent.(map[string]any)
 		if !ok || len(structured) != 1 {

@@ -18,9 +18,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The structured content of tools is what their output schemas say, no field more and no field
-// less. Stories hold every tool against its schema in passing; here the check itself is shown to be
-// able to fail.
+// The structured content of tools fits their output schemas, with no field more or less. Stories
+// validate every tool by its schema; this test shows that the validation can fail.
 func TestStructuredContentFitsItsSchema(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -189,8 +188,8 @@ func TestHostileNames(t *testing.T) {
 	t.Logf("%d kept, %d refused", len(kept), refused)
 }
 
-// tryHostile makes a tag and answers it, or nil if it was refused; a refusal must not repeat the
-// text.
+// tryHostile creates a tag and returns it, or nil if it was rejected; the rejection must not repeat
+// the text.
 func (w *toolWorld) tryHostile(t *testing.T, session *mcp.ClientSession, hostile string,
 	args map[string]any,
 ) map[string]any {
@@ -217,7 +216,7 @@ func (w *toolWorld) tryHostile(t *testing.T, session *mcp.ClientSession, hostile
 	return tag
 }
 
-// notLogged holds every line of the log against the hostile texts, as they are and as JSON writes
+// notLogged checks every line of the log for the hostile texts, as they are and as JSON writes
 // them.
 func (w *toolWorld) notLogged(t *testing.T) {
 	t.Helper()

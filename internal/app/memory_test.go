@@ -231,7 +231,7 @@ func (h *heavyHouse) readReports(t *testing.T) time.Duration {
 	})
 }
 
-// A list of everything is sent row by row: what the server holds does not grow with it.
+// A list of everything is sent row by row, so the server's memory does not grow with it.
 func TestManyLargeReports(t *testing.T) {
 	t.Parallel()
 	h := newHeavyHouse(t)

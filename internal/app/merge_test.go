@@ -186,7 +186,7 @@ func TestMergeAccounts(t *testing.T) {
 		}
 	}
 	if named < 7 {
-		t.Errorf("control: %d moves are told", named)
+		t.Errorf("control: %d moves are listed", named)
 	}
 	again := m.merge(old, into, false)
 	if again.Result.Change != nil || again.Result.Moved+again.Result.Duplicates > 0 || m.hash() != after {
@@ -202,7 +202,7 @@ func TestMergeAccounts(t *testing.T) {
 	}
 }
 
-// same holds the books against what they should be.
+// same compares the books with what they should be.
 func (m merges) same(want, when string) {
 	m.Helper()
 	got := m.hash()
@@ -291,9 +291,9 @@ func (m merges) holds(old, into string) {
 	}
 }
 
-// What names a merged account goes to the one that it was merged into: a file again adds nothing,
-// a deleted row stays deleted, and a new row arrives there. What the other account knows under the
-// same id is no obstacle.
+// References to a merged account lead to the one that it was merged into: importing a file again
+// adds nothing, a deleted row stays deleted, and a new row arrives there. A row of the other
+// account with the same id does not get in the way.
 func TestMergedAccountLeads(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -369,11 +369,11 @@ func TestMergedLinksDoNotWait(t *testing.T) {
 	}
 	m.revert(*done.Result.Change)
 	if after := waiting(); before < 4 || merged != 0 || after != before {
-		t.Errorf("it is told %d times before, %d times once merged and %d times after the revert", before, merged, after)
+		t.Errorf("listed %d times before, %d times once merged and %d times after the revert", before, merged, after)
 	}
 }
 
-// What cannot be merged is refused with the reason.
+// An impossible merge is rejected with the reason.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)

@@ -34,8 +34,8 @@ func observer(reg *prometheus.Registry, db *pg.DB) func(string, op.Surface, stri
 	}
 }
 
-// jobObserver counts what became of runs of jobs. Kinds come from the list of jobs and outcomes
-// from their package, so their number is bounded.
+// jobObserver counts the outcomes of job runs. Kinds come from the list of jobs and outcomes from
+// their package, so their number is bounded.
 func jobObserver(reg *prometheus.Registry) func(kind, outcome string, took time.Duration) {
 	runs := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "coffer_job_seconds", Help: "Job runs, by kind and outcome.",

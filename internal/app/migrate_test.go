@@ -209,6 +209,46 @@ func TestMigrateReleases(t *testing.T) {
 	}
 }
 
+// Seeded names become plainer, but a name that somebody chose stays.
+func TestMigrateNames(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{}
+	names, err := fs.Glob(pg.Migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		content, err := fs.ReadFile(pg.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name < "00040" {
+			files[name] = &fstest.MapFile{Data: content}
+		}
+	}
+	db := openDB(t, pgtest.EmptyURL(t))
+	if _, err := db.MigrateFiles(t.Context(), files); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pg.Exec(t.Context(), db, `update category set display_name = 'Treats' where slug = 'food_and_drink_bars'`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := pg.Values[string](t.Context(), db, `
+		select display_name from category where slug in ('food_and_drink', 'food_and_drink_bars', 'insurance_home')
+		union all select name from rule where is_system union all select description from tag where slug = 'needs-review'
+		union all select display_name from category where display_name like '% and %'`)
+	want := []string{
+		"Food & Drink", "Home Insurance", "In the review queue. Remove the tag to mark it reviewed.",
+		"New transactions → Review", "Treats",
+	}
+	if slices.Sort(got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q (%v)", got, err)
+	}
+}
+
 // The comparisons of TestMigrateReleases accept a good migration after the newest one and notice
 // two bad ones.
 func TestMigrateLater(t *testing.T) {
@@ -242,7 +282,7 @@ func TestMigrateLater(t *testing.T) {
 					t.Errorf("the schema against that of a fresh install:\n%s", firstDifference(want, got))
 				}
 				if _, err := db.Migrate(t.Context()); err == nil ||
-					!strings.Contains(err.Error(), "start the newer one") {
+					!strings.Contains(err.Error(), "start the newer version") {
 					t.Errorf("the program takes the schema of a newer one: %v", err)
 				}
 			})

@@ -14,9 +14,9 @@ import (
 	"coffer/internal/seal"
 )
 
-// A typed is a command that somebody types at a terminal of 80 columns: what it answers, the findings
-// of the trial by a new user that it stands for, and what must be on the screen. Words with a dollar
-// are ids that were found before.
+// A typed is a command that a person types at a terminal of 80 columns: its output, the findings of
+// the trial by a new user that it covers, and the words that must be on the screen. Words with a
+// dollar are ids that were found before.
 type typed struct {
 	command, answers, finding string
 	needs                     []string
@@ -38,7 +38,7 @@ var typedMonth = []typed{
 	{command: "overview", answers: "how the household stands", finding: "H1 B3", needs: []string{"2400.00", "NET"}},
 	{
 		command: "transaction list --search 'flat 3'", answers: "what a payment was for", finding: "H1 B5",
-		needs: []string{"1120.00", "Murphy Lettings", "home_rent", "PURPOSE", "Rent October"}, keeps: "rent=transactions[0].short_id",
+		needs: []string{"1120.00", "Murphy Lettings", "home_rent", "MEMO", "Rent October"}, keeps: "rent=transactions[0].short_id",
 	},
 	{command: "transaction get $rent", answers: "all about one payment", finding: "B5", needs: []string{"Rent October flat 3"}},
 	{
@@ -63,7 +63,7 @@ var typedMonth = []typed{
 		needs: []string{"reverted", "2"},
 	},
 	{
-		command: "csv import $bank --file docs/using/statement.csv", answers: "the same file again", finding: "B4 H4",
+		command: "csv import $bank --file statement.csv", answers: "the same file again", finding: "B4 H4",
 		needs: []string{"Done: 0 added, 9 duplicates."}, without: []string{"queued"},
 	},
 	{
@@ -72,15 +72,15 @@ var typedMonth = []typed{
 	},
 	{command: "change revert $import", answers: "the import is taken back", finding: "H16", needs: []string{"reverted"}},
 	{
-		command: "csv import $bank --file docs/using/statement.csv", answers: "and the file again", finding: "H16 H4",
+		command: "csv import $bank --file statement.csv", answers: "and the file again", finding: "H16 H4",
 		needs: []string{"9 restored"},
 	},
 	{
-		command: `csv import $bank --file docs/using/statement.csv --account '{"name":"Second","iso_currency_code":"EUR"}'`,
+		command: `csv import $bank --file statement.csv --account '{"name":"Second","iso_currency_code":"EUR"}'`,
 		answers: "a second account, on a server", finding: "H8 B4", needs: []string{"Done: 9 added"}, remote: true,
 	},
 	{
-		command: `csv preview --file docs/using/statement.csv --mapping '{"date":0,"name":1,"amount":3}'`,
+		command: `csv preview --file statement.csv --mapping '{"date":0,"name":1,"amount":3}'`,
 		answers: "its columns, on a server", finding: "H8", needs: []string{"Murphy Lettings"}, remote: true,
 	},
 	{
@@ -137,8 +137,8 @@ func TestFirstMonth(t *testing.T) {
 	for _, line := range missing {
 		t.Errorf("no command prints %q here", line)
 	}
-	here := instance{config: r.config, dir: "../.."}
-	there := instance{config: app.Config{Server: w.url, APIKey: seal.NewSecret(w.key)}, dir: "../.."}
+	here := instance{config: r.config, dir: r.dir}
+	there := instance{config: app.Config{Server: w.url, APIKey: seal.NewSecret(w.key)}, dir: r.dir}
 	var table strings.Builder
 	rows := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(rows, "\ncommand\tanswers\tfinding\tlines\twidest at 80")

@@ -7,8 +7,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// candidates are the records that a name which names nothing may have meant, by kind. They are
-// names that the household gave: what banks write is never suggested.
+// candidates are the records that an unknown name may have meant, by kind. They are names that the
+// household gave: text from banks is never suggested.
 func candidates() map[string]op.Candidates {
 	from := func(sql string) op.Candidates {
 		return func(ctx context.Context, q pg.Querier) ([]op.Candidate, error) {

@@ -107,9 +107,9 @@ func TestConsentPage(t *testing.T) {
 	c := newClient(t, v)
 	r, _ := v.do(t, "GET", "/oauth/authorize?"+c.asks(v, "read write").Encode(), nil)
 	for _, want := range []string{
-		"Abacus", "this computer (127.0.0.1:9)", "read and change everything", "Robin",
-		"Continue only if you have just started this yourself", "nobody has verified it",
-		`value="write"> It may read and change`,
+		"Abacus", "this computer (127.0.0.1:9)", "View and edit", "Robin",
+		"Continue only if you just started this yourself", "This name isn't verified",
+		`value="write" data-choice="edit"> View and edit`,
 	} {
 		if !strings.Contains(r.body, want) {
 			t.Errorf("the page does not say %q: %s", want, r.body)
@@ -125,8 +125,8 @@ func TestConsentPage(t *testing.T) {
 	}
 	c.letIn(t, v, "read")
 	if r, _ := v.do(t, "GET", "/oauth/authorize?"+c.asks(v, "read write").Encode(), nil); !strings.Contains(r.body,
-		`value="write" checked`) {
-		t.Errorf("a client that was let in asks for write access, which is not preselected: %s", r.body)
+		`value="read" checked`) || strings.Contains(r.body, `value="write" checked`) {
+		t.Errorf("a client that was let in before asks again, and reading is not preselected: %s", r.body)
 	}
 	// The warning depends on where this answer goes, not on the client's other redirect URIs. Here
 	// it goes to this computer, or to whichever program on it claimed the scheme.
@@ -136,7 +136,7 @@ func TestConsentPage(t *testing.T) {
 			verifier: id.Base62(50), redirect: redirect,
 		}
 		if r, _ := v.do(t, "GET", "/oauth/authorize?"+both.asks(v, "read").Encode(), nil); !strings.Contains(r.body,
-			"your own computer") {
+			"an app on this computer") {
 			t.Errorf("%s: no warning: %s", redirect, r.body)
 		}
 	}
@@ -145,8 +145,7 @@ func TestConsentPage(t *testing.T) {
 		redirect: "https://abacus.example/back",
 	}
 	if r, _ := v.do(t, "GET", "/oauth/authorize?"+hosted.asks(v, "read").Encode(), nil); strings.Contains(r.body,
-		"your own computer") || !strings.Contains(r.body, "<strong>abacus.example</strong>") ||
-		strings.Contains(r.body, "radio") {
+		"an app on this computer") || !strings.Contains(r.body, "<strong>abacus.example</strong>") {
 		t.Errorf("a hosted program: %s", r.body)
 	}
 	_, viewer := v.session(t, "viewer")
@@ -161,8 +160,8 @@ func TestConsentPage(t *testing.T) {
 	}
 }
 
-// A program with read access that calls a writing tool is told which scope to request, and nothing
-// is changed. A viewer's program does not see tools that it could never call.
+// If a program with read access calls a writing tool, the error names the scope to request, and
+// nothing is changed. A viewer's program does not see tools that it could never call.
 func TestWritingNeedsMore(t *testing.T) {
 	t.Parallel()
 	v := published(t)

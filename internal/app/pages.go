@@ -1,9 +1,11 @@
 package app
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"coffer/internal/auth"
 	"coffer/internal/linkpage"
@@ -37,14 +39,28 @@ func (a *App) screens() []rest.Raw {
 	if err != nil {
 		panic(err) // it is part of the program
 	}
+	serve := ui.ServePage
+	if !ui.Built() {
+		serve = withoutApp
+	}
 	var raw []rest.Raw
-	for _, p := range web.Screens() {
-		raw = append(raw, rest.Raw{Route: "GET " + p, Scope: op.Open, Handler: a.members(ui.ServePage)})
+	// The app itself leads on from the old path of a screen. A redirect would repeat the query.
+	for _, p := range append(web.Screens(), slices.Sorted(maps.Keys(web.Moved()))...) {
+		raw = append(raw, rest.Raw{Route: "GET " + p, Scope: op.Open, Handler: a.members(serve)})
 	}
 	for _, p := range ui.Files() {
 		raw = append(raw, rest.Raw{Route: "GET " + p, Scope: op.Open, Handler: http.HandlerFunc(ui.ServeFile)})
 	}
 	return raw
+}
+
+var withoutAppBody = page.Parse(`
+<p class="lead">Run <code>make build</code> (requires npm) to include it, or use a release.</p>
+<p>Everything else works: <a href="/account">your account</a>, <a href="/docs">the API</a>, the tools and the command line.</p>`)
+
+// withoutApp is shown at every screen of a program that was built without the web app.
+func withoutApp(w http.ResponseWriter, _ *http.Request) {
+	_ = page.Page{Title: "This build doesn't include the web app", Body: withoutAppBody}.Write(w) // it needs no data
 }
 
 // members serves a page to those who are signed in, and leads everyone else to the sign-in and
@@ -69,7 +85,7 @@ func file(f *page.File) rest.Raw {
 	return rest.Raw{Route: "GET " + f.Path, Scope: op.Open, Handler: f}
 }
 
-// pagesAt is where pages begin: where links to this server do, or else this machine.
+// pagesAt returns the base address of pages: that of links to this server, or else this machine.
 func (c Config) pagesAt() string {
 	if at := c.address(); at != "" {
 		return at

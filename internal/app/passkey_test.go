@@ -47,7 +47,7 @@ func (a *authenticator) client(kind, challenge string) []byte {
 	return b
 }
 
-// create answers a registration.
+// create returns the response to a registration.
 func (a *authenticator) create(challenge, user string) string {
 	a.key, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	a.id = make([]byte, 32)
@@ -68,7 +68,7 @@ func (a *authenticator) create(challenge, user string) string {
 	})
 }
 
-// get answers a sign-in.
+// get returns the response to a sign-in.
 func (a *authenticator) get(challenge string) string {
 	data, client := a.data(0x05, nil), a.client("webauthn.get", challenge)
 	hash := sha256.Sum256(client)
@@ -138,7 +138,7 @@ func TestPasskeys(t *testing.T) {
 	if r := stranger.script(t, "/account/passkeys/begin", ""); r.code() != "INVALID_LOGIN" {
 		t.Errorf("nobody makes a passkey: %d %s", r.status, r.body)
 	}
-	// What was begun by one member cannot be finished by another, and then is used up.
+	// A registration begun by one member cannot be finished by another, and the try uses it up.
 	_, cookie := v.session(t, "member")
 	other := &visitor{world: v.world, cookie: cookie}
 	if r := other.script(t, "/account/passkeys/finish?ticket="+c.Ticket,
@@ -273,7 +273,7 @@ func TestIdentityProvider(t *testing.T) {
 	if r, _ := who.do(t, "GET", "/auth/session", nil); !strings.Contains(r.body, `"Robin"`) {
 		t.Errorf("who came in: %s", r.body)
 	}
-	for name, spoilt := range map[string]signintest.Behaviour{
+	for name, spoilt := range map[string]signintest.Behavior{
 		"another subject": {Subject: "other"}, "another nonce": {Nonce: "other"},
 		"another audience": {Audience: "other"}, "another key": {Forged: true}, "a change of mind": {Refuses: true},
 	} {
@@ -282,7 +282,7 @@ func TestIdentityProvider(t *testing.T) {
 			t.Errorf("%s: %d %s", name, r.status, r.body)
 		}
 	}
-	i.Set(signintest.Behaviour{})
+	i.Set(signintest.Behavior{})
 	// A stranger's link: the way back in a browser that did not set out.
 	one := &visitor{world: v.world}
 	_, to = one.do(t, "GET", "/login/oidc", nil)

@@ -21,14 +21,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// own is what belongs to the signed-in member, whatever their role.
+// own is the path of records that belong to the signed-in member, whatever their role.
 const own = "/users/me/"
 
 // proofOfOwn are the ops on a member's own records for which a session that was left open is not
 // enough.
 var proofOfOwn = []string{"me.end-login-method"}
 
-// adminOnly is what a member who is no admin may read, but has no say in.
+// adminOnly are the paths that a member who is not an admin may read but not change.
 var adminOnly = []string{"/users", "/api-keys", "/settings", "/exports", "/notifications"}
 
 // takeAway are the ops that end what someone was let in with: that must be easy at any time.
@@ -80,7 +80,7 @@ func (a *App) desk() []rest.Raw {
 // setupLife is how long a link to set the household up is good.
 const setupLife = 24 * time.Hour
 
-// setupLink is where the first admin is made, once.
+// setupLink returns the link that creates the first admin, once.
 func (a *App) setupLink(ctx context.Context) (string, error) {
 	ticket, err := a.Auth.Issue(ctx, auth.SetupTicket, auth.Ticket{}, setupLife)
 	return a.Config.base() + "/setup/" + ticket, err
@@ -91,10 +91,10 @@ func setupCommand(config Config, in io.Reader) *cobra.Command {
 	var admin auth.FirstAdmin
 	var link bool
 	setup := &cobra.Command{
-		Use: "setup", Short: "Create the household's first admin, who can then sign in", Args: cobra.NoArgs,
-		Long: `Makes the first member who can sign in, straight on the database. What is not given as a flag is asked for;
-the password is asked for on a terminal, and else is the first line of standard input.
-With --link it prints a link instead, with which the same is done in a browser, once, within a day.`,
+		Use: "setup", Short: "Create the first admin", Args: cobra.NoArgs,
+		Long: `Creates the first member who can sign in, directly in the database. It asks for values that are not passed as
+flags. It asks for the password on a terminal; otherwise the password is the first line of standard input.
+With --link it prints a link instead, to set up in a browser. The link works once and expires after a day.`,
 		Example: "  coffer setup\n  coffer setup --name Robin --email robin@example.com < password.txt\n  coffer " +
 			"setup --link",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -104,7 +104,7 @@ With --link it prints a link instead, with which the same is done in a browser, 
 				return err
 			}
 			defer a.DB.Close()
-			if err := a.ready(cmd.Context(), patience); err != nil {
+			if err := a.opened(cmd.Context()); err != nil {
 				return err
 			}
 			if link {
@@ -119,15 +119,15 @@ With --link it prints a link instead, with which the same is done in a browser, 
 			}
 			u, err := a.Auth.SetUp(cmd.Context(), admin, "")
 			if err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is now an admin and signs in with %s at %s/login\n", u.Name,
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is now an admin. Sign in with %s at %s/login\n", u.Name,
 					admin.Email, config.base())
 			}
 			return err
 		},
 	}
 	setup.Flags().StringVar(&admin.Name, "name", "", "your name")
-	setup.Flags().StringVar(&admin.Email, "email", "", "the address to sign in with; nothing is ever sent to it")
-	setup.Flags().BoolVar(&link, "link", false, "print a link to do this in a browser")
+	setup.Flags().StringVar(&admin.Email, "email", "", "sign-in email; coffer never sends email")
+	setup.Flags().BoolVar(&link, "link", false, "print a link to set up in a browser")
 	return setup
 }
 
@@ -139,7 +139,7 @@ func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
 		text, err := lines.ReadString('\n')
 		if err != nil && text == "" {
 			return "", errs.New(errs.ValidationError,
-				"no answer was given; pass it as a flag, or the password on standard input")
+				"missing value; pass it as a flag, or the password on standard input")
 		}
 		return strings.TrimRight(text, "\r\n"), nil
 	}
@@ -150,7 +150,7 @@ func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
 		}
 	}
 	if admin.Email == "" {
-		if admin.Email, err = line("E-mail address to sign in with: "); err != nil {
+		if admin.Email, err = line("Email: "); err != nil {
 			return err
 		}
 	}
@@ -166,13 +166,14 @@ func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// invitation is what a terminal shows beside the link of an invitation.
+// invitation returns the text that a terminal shows beside the link of an invitation.
 func invitation(answer []byte) string {
 	var made struct{ URL string }
 	if json.Unmarshal(answer, &made) != nil || made.URL == "" {
 		return ""
 	}
-	out := "\nGive the link to the member only: the first to use it signs in as them. It is shown this once.\n"
+	out := "\nShare this link only with the member: the first person to use it signs in as them. It won't be " +
+		"shown again.\n"
 	if code, err := qr.Encode(made.URL); err == nil {
 		out += "\n" + code.String()
 	}

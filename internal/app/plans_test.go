@@ -24,7 +24,7 @@ func (w *world) fillPlans(t testing.TB) {
 	ctx := t.Context()
 	store := &workflow.Store{Journal: w.Journal, Reports: w.Reports}
 	for _, run := range plannedRuns {
-		d := workflow.Definition{Slug: "review-queue", Name: "Review queue", Scope: "full_access", DryRun: true}
+		d := workflow.Definition{Slug: "review-queue", Name: "Auto-categorize", Scope: "full_access", DryRun: true}
 		printed, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 const pageBase = "coffer://reference/"
 
-// texts are everything that a server tells a model besides its tools, by name.
+// texts returns everything that a server sends a model besides its tools, by name.
 func texts(t *testing.T, session *sdk.ClientSession) map[string]string {
 	t.Helper()
 	out := map[string]string{"instructions": session.InitializeResult().Instructions}
@@ -59,9 +59,9 @@ func notAmong(text string, have []string) (out []string) {
 	return out
 }
 
-// Prompts and pages are served in every era, and over both roads of stdio as over HTTP (TestStdio).
-// A key that may only read is told of no tool that it does not have. The control is the other key's
-// texts, which speak of writing.
+// Prompts and pages are served in every era, and over both modes of stdio as over HTTP (TestStdio).
+// The texts for a key that may only read name no tool that it does not have. The control is the
+// other key's texts, which mention writing.
 func TestPromptsAndPages(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -86,7 +86,7 @@ func TestPromptsAndPages(t *testing.T) {
 				have = append(slices.Clip(have), "assign_counterparty") // an action of rules
 			}
 			if tools := notAmong(read[name], have); len(tools) > 0 {
-				t.Errorf("era %s: %s tells a reader of %v", era, name, tools)
+				t.Errorf("era %s: %s names %v to a reader", era, name, tools)
 			}
 			if len(notAmong(full[name], menuNames(op.Read))) > 0 {
 				wrong++
@@ -107,8 +107,8 @@ func TestPromptsAndPages(t *testing.T) {
 	}
 }
 
-// A prompt takes its argument, and refuses one that is none; a client with few tools sees the
-// prompts that need no others; what is not offered is refused.
+// A prompt takes its argument and rejects an invalid one. A client with few tools sees the prompts
+// that need no others, and prompts that it does not see are rejected.
 func TestPromptArguments(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)

@@ -37,7 +37,7 @@ func (v *visitor) again(t testing.TB, to string) string {
 	}
 	before := v.cookie
 	page, _ := v.do(t, "GET", to, nil)
-	if !strings.Contains(page.body, "Is it still you?") || !strings.Contains(page.body, `value="robin@example.com"`) {
+	if !strings.Contains(page.body, "Confirm it&#39;s you") || !strings.Contains(page.body, `value="robin@example.com"`) {
 		t.Errorf("the page does not ask Robin to sign in again: %s", page.body)
 	}
 	form := url.Values{"email": {"robin@example.com"}, "password": {"not the password"}}
@@ -45,7 +45,7 @@ func (v *visitor) again(t testing.TB, to string) string {
 		form.Set(m[1], html.UnescapeString(m[2]))
 	}
 	if r, _ := v.do(t, "POST", "/login", form); r.status != http.StatusUnauthorized ||
-		!strings.Contains(r.body, "Is it still you?") || v.cookie != before {
+		!strings.Contains(r.body, "Confirm it&#39;s you") || v.cookie != before {
 		t.Errorf("sign in again with a wrong password: %d %s", r.status, r.body)
 	}
 	form.Set("password", password)
@@ -83,7 +83,7 @@ func TestProofIsAskedForAgain(t *testing.T) {
 	if r, _ := v.do(t, "POST", "/device", url.Values{
 		"user_code": {refused},
 		"decision":  {"refuse"},
-	}); r.status != 200 || !strings.Contains(r.body, "was refused") {
+	}); r.status != 200 || !strings.Contains(r.body, "Request denied") {
 		t.Errorf("refuse in a browser left open: %d %s", r.status, r.body)
 	}
 	_, user := program.ask(t, "full_access")
@@ -95,7 +95,7 @@ func TestProofIsAskedForAgain(t *testing.T) {
 	}
 	back := v.again(t, to)
 	if page, _ := v.do(t, "GET", back, nil); !strings.Contains(page.body, user) ||
-		!strings.Contains(page.body, "Grant a key") {
+		!strings.Contains(page.body, "Authorize") {
 		t.Errorf("after signing in again, %s shows: %s", back, page.body)
 	}
 	if r, _ := v.do(t, "POST", "/device", grant); r.status != 200 {
@@ -144,7 +144,7 @@ func TestOwnWaysIn(t *testing.T) {
 	}
 	v.leave(t)
 	if page, _ := v.do(t, "GET", "/account", nil); strings.Contains(page.body, "Add a passkey") ||
-		!strings.Contains(page.body, "Sign in again to change these") {
+		!strings.Contains(page.body, "Sign in again to make changes") {
 		t.Errorf("/account in a browser left open: %s", page.body)
 	}
 	if r := v.script(t, "/account/passkeys/begin", ""); r.code() != "PROOF_REQUIRED" {
@@ -174,7 +174,7 @@ func TestOwnWaysIn(t *testing.T) {
 		t.Error("the other session still works")
 	}
 	if r, _ := v.do(t, "GET", "/account?done=login", nil); r.status != 200 ||
-		!strings.Contains(r.body, "The sign-in method was removed") {
+		!strings.Contains(r.body, "Sign-in method removed") {
 		t.Errorf("/account in the session that removed the password: %d %s", r.status, r.body)
 	}
 }
@@ -249,7 +249,7 @@ func TestProofByIssuer(t *testing.T) {
 		age    int // seconds since the sign-in at the issuer; 0 if it does not say
 		proves bool
 	}{"it does not say": {0, false}, "an hour ago": {3600, false}, "just now": {1, true}} {
-		i.Set(signintest.Behaviour{Age: c.age})
+		i.Set(signintest.Behavior{Age: c.age})
 		if _, next := sign("/login/oidc?next=/account"); next != "/account" || proved() != c.proves {
 			t.Errorf("%s: sent to %s, proved is %v", name, next, proved())
 		}
@@ -287,7 +287,7 @@ func TestIssuerThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// The server tells browsers to keep using HTTPS if its own public address is an HTTPS address.
+// The server makes browsers keep using HTTPS if its own public address is an HTTPS address.
 func TestBrowsersStayWithHTTPS(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

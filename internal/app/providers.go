@@ -16,8 +16,8 @@ import (
 	"coffer/internal/setting"
 )
 
-// Providers are what the variables say about each provider, by its name and the names of its
-// fields. For a PEM field that is the path of a file.
+// Providers are the values of the environment for each provider, by its name and the names of its
+// fields. For a PEM field the value is the path of a file.
 type Providers map[string]bank.Values
 
 // providerValues reads the variables of every provider.
@@ -59,7 +59,7 @@ func oneOf(values []string) string {
 	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
-// environment is what the server was started with, as far as settings go.
+// environment returns the settings that the server was started with.
 func (c Config) environment(ring *seal.Ring) (setting.Config, error) {
 	e := setting.Config{Ring: ring, PublicURL: c.PublicURL, Fields: map[string]bank.Values{}, Models: c.model}
 	for _, s := range models.Specs {
@@ -86,7 +86,7 @@ func (c Config) environment(ring *seal.Ring) (setting.Config, error) {
 	return e, err
 }
 
-// model is what the environment says about a model provider.
+// model returns the environment's configuration of a model provider.
 func (c Config) model(provider string) model.Config {
 	for _, s := range models.Specs {
 		if s.Name == provider {

@@ -105,7 +105,7 @@ func TestMalformedQueries(t *testing.T) {
 // ends of their ranges.
 var oddNumbers = []string{
 	"+5", "-5", "007", "-007", "+0", "-0", "00", ".5", "-.5", "+.5", "5.", "5.0", "05.50", "007.50", "1e2", "1E2",
-	"1e-2", "0x10", "0b1", "1_000", "1,000", "1.234",
+	"1e-2", "0x10", "0b1", "1_000", "1,000", "1.234", "0.123456789", "1e-9", "1000000000",
 	"9223372036854775807", "-9223372036854775808", "9223372036854775808", "2147483648", "-2147483649",
 	"99999999999999999999", "9999999999.99", "-9999999999.99", "10000000000",
 	"NaN", "Infinity", "-Infinity", "null", "true", "", " 5", "5 ", "٥", "५", "５", "−5", "5\u200b", "--5", "+-5", "5+",
@@ -133,7 +133,7 @@ func numberPlaces(o *op.Op) []formPlace {
 
 // A number in any spelling, in any numeric parameter of any op, is taken or refused: never a fault
 // of ours. In a body it comes as a number where JSON has one so, and as a text.
-func TestOddNumbers(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that what they counted can be held against each other
+func TestOddNumbers(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that their counts can be compared
 	t.Parallel()
 	b := newFormBook(t, 50)
 	var places, taken, refused atomic.Int64
@@ -173,7 +173,7 @@ func TestOddNumbers(t *testing.T) { //nolint:tparallel // the group waits for it
 	}
 }
 
-// What is taken means what it says.
+// An accepted number has the value that it spells.
 func TestSpelledNumbersMeanThemselves(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 9)

@@ -19,7 +19,11 @@ var (
 	anyFence = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?\n)```")
 	asked    = regexp.MustCompile(`\$\(\./coffer (.*) \| jq -r '?\.([\w.\[\]]+)'?\)`)
 	remark   = regexp.MustCompile(`\s+# .*$`)
+	redirect = regexp.MustCompile(`^(.*) > (\S+)$`)
 )
+
+// shownDay is the day on which the guides were written, and the last day in their data.
+const shownDay = "2026-10-30"
 
 // TestReadme plays the README's five minutes, its rules and its undo as they are printed, and
 // compares what the README shows with what the commands print. Ids differ; nothing else may.
@@ -45,8 +49,9 @@ func TestReadme(t *testing.T) {
 // TestReadmeControl shows that another figure in the README is noticed.
 func TestReadmeControl(t *testing.T) {
 	t.Parallel()
-	page := "```sh\nbank=$(./coffer connection create --provider csv --institution-name Bank | jq -r .short_id)\n" +
-		"./coffer csv import $bank --file docs/using/statement.csv  # nine rows\n```\n\n" +
+	page := "```sh\n./coffer demo statement > statement.csv\n" +
+		"bank=$(./coffer connection create --provider csv --institution-name Bank | jq -r .short_id)\n" +
+		"./coffer csv import $bank --file statement.csv  # nine rows\n```\n\n" +
 		"```\nDone: 8 added.\n```\n"
 	if shown, missing := playReadme(t, page); shown != 1 || len(missing) != 1 {
 		t.Errorf("compared %d lines and missed %q", shown, missing)
@@ -68,7 +73,7 @@ func newReader(t *testing.T) (reader, *world) {
 	return reader{t, app.Config{
 		DatabaseURL: w.Config.DatabaseURL, DatabaseMaxConns: 4,
 		EncryptionKey: seal.NewSecret(testRing), Listen: "127.0.0.1:8080",
-	}, map[string]string{}}, w
+	}, map[string]string{}, t.TempDir()}, w
 }
 
 // play runs the commands of a page. It returns how many lines of output the page shows, and those
@@ -108,6 +113,7 @@ type reader struct {
 	t         *testing.T
 	config    app.Config
 	variables map[string]string
+	dir       string // of the files that the commands write
 }
 
 // line runs one line of a shell and returns what it prints, without ids.
@@ -116,6 +122,8 @@ func (r reader) line(line string) []string {
 	for name, value := range r.variables {
 		line = strings.ReplaceAll(line, "$"+name, value)
 	}
+	line = strings.ReplaceAll(line, "$(date +%F)", shownDay)
+	line = strings.ReplaceAll(line, "$(date +%Y-%m)", shownDay[:len("2026-10")])
 	if m := asked.FindStringSubmatchIndex(line); m != nil {
 		value := r.pick(r.run(0, line[m[2]:m[3]]), line[m[4]:m[5]])
 		if name, ok := strings.CutSuffix(line[:m[0]], "="); ok {
@@ -128,6 +136,10 @@ func (r reader) line(line string) []string {
 	if !ok || command == "serve" {
 		return nil
 	}
+	if m := redirect.FindStringSubmatch(command); m != nil {
+		r.write(m[2], r.run(0, m[1]))
+		return nil
+	}
 	var out []string
 	for l := range strings.Lines(r.run(92, command)) {
 		out = append(out, maskedText(strings.TrimSpace(l)))
@@ -135,14 +147,31 @@ func (r reader) line(line string) []string {
 	return out
 }
 
-// run runs one command at a terminal of that width, where 0 is a pipe.
+// write writes a file beside the reader.
+func (r reader) write(name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// run runs one command at a terminal of that width, where 0 is a pipe. A file is the reader's own, or
+// one of the repository.
 func (r reader) run(width int, command string) string {
 	r.t.Helper()
 	args := shellWords(command)
+	if command == "demo statement" {
+		args = append(args, "--end", shownDay)
+	}
 	for i := range args {
-		if i > 0 && args[i-1] == "--file" {
-			args[i] = filepath.Join("..", "..", args[i])
+		if i == 0 || args[i-1] != "--file" {
+			continue
 		}
+		dir := r.dir
+		if strings.HasPrefix(args[i], "docs/") {
+			dir = filepath.Join("..", "..")
+		}
+		args[i] = filepath.Join(dir, args[i])
 	}
 	var out, fail bytes.Buffer
 	c := app.CommandLine(r.config, strings.NewReader("a sentence of Robin's own\n"), &out, &fail)

@@ -10,8 +10,7 @@ import (
 	"coffer/internal/banksim"
 )
 
-// A login that broke is repaired through both providers, on the page and by whoever runs the widget
-// alone.
+// A broken login is repaired through both providers, on the page and with the widget alone.
 func TestReauth(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -24,7 +23,7 @@ func TestReauth(t *testing.T) {
 			d.page(t, s)
 			book = d.plaid.Book(d.providerID(t, d.outcome(t, s.Token).ConnectionID))
 		} else {
-			e = d.teller.Enrol()
+			e = d.teller.Enroll()
 			d.post(t, s, given(e))
 			book = e.Book
 		}
@@ -65,16 +64,16 @@ func TestReauth(t *testing.T) {
 				t.Errorf("the login is still broken: %d %s", r.status, r.body)
 			}
 			d.share(t, s) // which repairs it
-			if r := d.page(t, s); !strings.Contains(r.body, "works again") {
+			if r := d.page(t, s); !strings.Contains(r.body, "Bank reconnected") {
 				t.Errorf("%s", r.body)
 			}
 		} else {
 			other := d.begin(t, "/connections/"+c+"/reauth-session", ``)
-			if r := d.post(t, other, given(d.teller.Enrol())); !strings.Contains(r.body, "a different bank login") {
+			if r := d.post(t, other, given(d.teller.Enroll())); !strings.Contains(r.body, "a different bank login") {
 				t.Errorf("another enrolment repairs this one: %s", r.body)
 			}
 			book.Repair()
-			if r := d.post(t, s, given(e)); !strings.Contains(r.body, "works again") {
+			if r := d.post(t, s, given(e)); !strings.Contains(r.body, "Bank reconnected") {
 				t.Errorf("%s", r.body)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 
 var shownCode = regexp.MustCompile(`<code class="code">([0-9A-Z-]+)</code>`)
 
-// codes makes recovery codes on the page of whoever is signed in.
+// codes creates recovery codes on the page of the signed-in member.
 func (v *visitor) codes(t testing.TB) []string {
 	t.Helper()
 	r, _ := v.do(t, "POST", "/account/recovery", url.Values{})
@@ -37,7 +37,7 @@ func (v *visitor) recover(t testing.TB, code string) (reply, string) {
 	return v.do(t, "POST", "/login/recovery", url.Values{"code": {code}, "next": {"/account"}})
 }
 
-// Who has lost everything else gets in with a code, once, and chooses another password.
+// A member who has lost everything else signs in with a code, once, and chooses another password.
 func TestRecoveryCodes(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
@@ -66,7 +66,7 @@ func TestRecoveryCodes(t *testing.T) {
 			t.Errorf("%q: %d %s", wrong, r.status, r.body)
 		}
 	}
-	// However it is written, and whoever else sends it at the same time.
+	// It works in any spelling, and only once if several send it at the same time.
 	var got, refused atomic.Int64
 	var all sync.WaitGroup
 	for n := range 20 {
@@ -95,7 +95,7 @@ func TestRecoveryCodes(t *testing.T) {
 	}
 	page, _ := one.do(t, "GET", "/account?done=recovery", nil)
 	if !strings.Contains(page.body, "8 left") || strings.Contains(page.body, `name="old"`) ||
-		!strings.Contains(page.body, "Add a passkey") || !strings.Contains(page.body, "now used up") {
+		!strings.Contains(page.body, "Add a passkey") || !strings.Contains(page.body, "You used a recovery code") {
 		t.Errorf("the account: %s", page.body)
 	}
 	if _, to := one.do(t, "POST", "/account/password",
@@ -111,7 +111,7 @@ func TestRecoveryCodes(t *testing.T) {
 		url.Values{"new": {"yet another password"}}); r.status != http.StatusUnauthorized {
 		t.Errorf("a while later: %d %s", r.status, r.body)
 	}
-	// Who leaves takes the codes along.
+	// Codes end when their member leaves.
 	if _, err := v.DB.Exec(t.Context(), `update member set deleted_at = now() where name = 'Robin'`); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestRecoveryIsBounded(t *testing.T) {
 		}
 	}
 	if limited != 6 {
-		t.Errorf("%d of 15 guesses after one sign-in were told to wait, want 6", limited)
+		t.Errorf("%d of 15 guesses after one sign-in had to wait, want 6", limited)
 	}
 	if _, err := v.DB.Exec(t.Context(), `update token set revoked_at = $1
 		where kind = 'recovery' and revoked_at is not null`, time.Now().Add(-25*time.Hour)); err != nil {
@@ -150,8 +150,8 @@ func TestRecoveryIsBounded(t *testing.T) {
 	}
 }
 
-// Codes end with what ends a takeover: another's new password, the last sign-in method, and whoever
-// drops them. They are counted where an admin looks.
+// Codes end with everything that ends a takeover: a new password from someone else, the removal of
+// the last sign-in method, and dropping them. Admins see their number.
 func TestRecoveryCodesEnd(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
@@ -219,7 +219,7 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	works(codes[0], false)
 	member = signIn("what an admin chose")
 	codes = member.codes(t)
-	if r, _ := member.do(t, "GET", "/account", nil); !strings.Contains(r.body, "Remove the recovery codes") {
+	if r, _ := member.do(t, "GET", "/account", nil); !strings.Contains(r.body, "Delete recovery codes") {
 		t.Errorf("the account: %s", r.body)
 	}
 	if _, to := member.do(t, "POST", "/account/recovery/end", url.Values{}); to != "/account?done=codes" {
@@ -227,7 +227,8 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	}
 	works(codes[0], false)
 	left(0)
-	// They go with the last sign-in method, whoever removes it, and are not made without one.
+	// They end with the last sign-in method, no matter who removes it, and cannot be created
+	// without one.
 	codes = member.codes(t)
 	if r := (credential{session: member.cookie}).send(t, v.world, "DELETE", path+"/"+login, ""); r.status != 204 {
 		t.Fatalf("the last method: %d %s", r.status, r.body)
@@ -239,7 +240,7 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	left(0)
 }
 
-// made makes a record with the person's key and answers its id.
+// made creates a record with the person's key and returns its id.
 func made(t *testing.T, v *visitor, path, body string) string {
 	t.Helper()
 	r := v.send(t, exchange{method: "POST", path: path, key: v.key, body: body})

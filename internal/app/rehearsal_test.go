@@ -66,7 +66,7 @@ func TestRehearsal(t *testing.T) {
 	l.report()
 }
 
-// A rehearsalLaw holds two copies of a household against each other.
+// A rehearsalLaw compares two copies of a household.
 type rehearsalLaw struct {
 	*testing.T
 	direct, rehearsed *rehearsalRun
@@ -444,7 +444,8 @@ func (l *rehearsalLaw) moved(n int) {
 	l.undo(r, me.ID)
 }
 
-// asOf holds the books as of a moment against what they were. The control leaves one subject out.
+// asOf compares the books as of a moment with what they were then. The control leaves one subject
+// out.
 func (l *rehearsalLaw) asOf(n int, at pg.Time, want string) {
 	l.Helper()
 	undone := errors.New("undone")

@@ -13,7 +13,7 @@ import (
 	"coffer/internal/seal"
 )
 
-// What HTTP itself demands, on one page: request, status, code.
+// The requirements of HTTP itself, on one page: request, status, code.
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -171,8 +171,8 @@ func TestETags(t *testing.T) {
 	}
 }
 
-// Whoever changes a record can make sure that nobody was faster: every PATCH and PUT honours
-// If-Match, also the ones that are yet to come.
+// A caller can make sure that nobody else changed a record first: every PATCH and PUT honors
+// If-Match, including future ones.
 func TestEveryPatchHonoursIfMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})

@@ -9,9 +9,9 @@ import (
 	"coffer/internal/op"
 )
 
-// Every reading tool, called with its defaults on books with long texts and long lists, gives a
-// result that a model's context has room for. What is left out is said, and what strangers wrote is
-// named before anything else.
+// Every reading tool, called with its defaults on books with long texts and long lists, returns a
+// result that fits a model's context. The result states what is left out, and names the text of
+// strangers before anything else.
 func TestResultsOfTools(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 400)
@@ -31,7 +31,7 @@ func TestResultsOfTools(t *testing.T) {
 	}
 	bodies := b.callTool(t, b.toolNamed(t, "list_reports"), map[string]any{"bodies": true})
 	if n := strings.Count(bodies.block, `"title":"Report `); n != 20 || len(bodies.block) > op.ToolBytes ||
-		!strings.Contains(bodies.block, "give one id") {
+		!strings.Contains(bodies.block, "pass an id") {
 		t.Errorf("%d reports with their bodies, in %d bytes", n, len(bodies.block))
 	}
 	one := b.do(t, "counterparty.create", map[string]any{"name": "Corner Bakery"})["id"]

@@ -134,8 +134,8 @@ const revertLookSQL = `
 				from fresh), ''),
 		(select coalesce(max(id), $3) from fresh)`
 
-// hash is the canonical hash of the sequence's world, with what it was made of above it, for
-// whoever must find a difference.
+// hash returns the canonical hash of the sequence's world, with the hashed text above it to show
+// differences.
 func (r *revertRun) hash(ctx context.Context) (string, error) {
 	return ledgertest.Canonical(ctx, r.DB, r.txs, r.prefix+"%")
 }
@@ -145,7 +145,7 @@ type revertStep struct {
 	op     string
 	args   map[string]any
 	force  bool
-	moves  bool // a merge: it moves what is filed, whoever filed it, and leaves whose it is
+	moves  bool // a merge: it moves everything with the category, from any source, and keeps the sources
 	undoes *revertChange
 }
 
@@ -360,8 +360,8 @@ type revertDefinition struct {
 	CanonicalID *string `json:"canonical_id"`
 }
 
-// contradictions are what cannot be: two live things of one name, and whatever points at a thing
-// that is gone, or that was merged, or that is no primary.
+// contradictions lists impossible states: two live records of one name, and references to a record
+// that is gone or merged, or that is not a primary category.
 func (r *revertRun) contradictions(s revertState) []string {
 	var out []string
 	live, names := map[string]revertDefinition{}, map[string]bool{}

@@ -56,7 +56,7 @@ type revertTouch struct {
 type revertChange struct {
 	id      string
 	touches []revertTouch
-	root    *revertChange // what it takes back or brings back, in the end; itself if it is no revert
+	root    *revertChange // the change that it reverts or restores, in the end; itself if it is not a revert
 	odd     bool          // it takes the root back
 	undone  bool          // of a root: the last of its reverts took it back
 }
@@ -81,7 +81,7 @@ func (r *revertRun) fate(c *revertChange, t revertTouch) (free, undone bool) {
 // reverted newest first the canonical hash returns, and reverted in random order every field is
 // what a model of the rule says. All the while nobody but a person, or who forces it, changes what
 // a person holds.
-func TestRevert(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that what they counted can be held against each other
+func TestRevert(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that their counts can be compared
 	t.Parallel()
 	batches := 4
 	if os.Getenv("COFFER_TEST_LONG") != "" {
@@ -306,8 +306,8 @@ func (r *revertRun) newestFirst(ctx context.Context, calls int, control bool) er
 	return nil
 }
 
-// randomOrder makes the sequence anew, with a look at every field after every call, and takes it
-// back in any order, by anyone, some of it to and fro.
+// randomOrder plays the sequence again, checks every field after every call, and reverts it in any
+// order, by anyone, some of it back and forth.
 func (r *revertRun) randomOrder(ctx context.Context, calls int) error {
 	if err := r.look(ctx, nil); err != nil {
 		return err
@@ -340,10 +340,10 @@ func (r *revertRun) randomOrder(ctx context.Context, calls int) error {
 	return nil
 }
 
-// undo reverts a change and holds what came of it against the rule: what nobody touched since goes
-// back; what someone touched, or a person holds against the caller, stays and is reported. What
-// would contradict the rest (a name that is taken, a thing that is gone or in use) stays too; that
-// is checked from its end: putting it back would break something.
+// undo reverts a change and checks the result: fields that nobody touched since go back. A field
+// that someone touched, or that a person holds and the caller may not change, stays and is
+// reported. A field also stays if its old value would contradict the rest (a name that is taken, a
+// record that is gone or in use). That is checked from the end: restoring it would break something.
 func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	c, before := r.changes[i], r.state
 	free, undone := map[string]bool{}, map[string]bool{}
@@ -428,13 +428,14 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	return nil
 }
 
-// revertHeld says whether a person holds the field against the actor. Definitions are nobody's.
+// revertHeld reports whether a person holds the field and the actor may not change it. Definitions
+// are never held.
 func revertHeld(key string, c revertCell, a op.Actor) bool {
 	return strings.HasPrefix(key, "transaction/") && c.source == op.User && a.Type != op.User
 }
 
-// observe looks at every field after a call and holds the differences against the journal and
-// against the holds.
+// observe reads every field after a call and compares the differences with the journal and the
+// holds.
 func (r *revertRun) observe(ctx context.Context, actor op.Actor, s revertStep) error {
 	before := r.state
 	made := &revertChange{}

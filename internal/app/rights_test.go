@@ -16,8 +16,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// forPeople is said here a second time, from the contract: what agents may not do. A writing op
-// that is not listed is open to them.
+// forPeople repeats the contract: the ops that agents may not call. A writing op that is not listed
+// is open to them.
 var forPeople = map[string]string{
 	"key.create": "always", "key.update": "always", "key.revoke": "others",
 	"user.create": "always", "user.update": "always", "user.delete": "always", "user.erase": "always",
@@ -115,7 +115,7 @@ func TestRights(t *testing.T) {
 					t.Errorf("%s %s %s by %s: %d %s; forbidden should be %v", o.Method, path, body, p.name, r.status,
 						r.body, forbidden)
 				}
-				if forbidden && (!strings.Contains(r.body, "ask a person") ||
+				if forbidden && (!strings.Contains(r.body, "ask a member") ||
 					strings.Contains(r.body, "administer") != (p.key != "" && !o.People.Strict())) {
 					t.Errorf("%s %s by %s does not say what to do: %s", o.Method, path, p.name, r.body)
 				}
@@ -156,8 +156,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// othersRecord makes a record that belongs to another caller, and answers the path at which the op
-// would change it.
+// othersRecord creates a record that belongs to another caller, and returns the path at which the
+// op would change it.
 func (w *world) othersRecord(t *testing.T, name string) string {
 	t.Helper()
 	made := func(path, body string) string {
@@ -316,18 +316,18 @@ func TestTheRightToAdminister(t *testing.T) {
 			t.Errorf("%s: %d %s", body, r.status, r.body)
 		}
 	}
-	// It is no more than the role of the member who gave it.
+	// Its rights are limited by the role of the member who gave it.
 	if _, err := w.DB.Exec(t.Context(), `update member set role = 'member'
 		where id = (select member_id from token where id = $1)`, k.ID); err != nil {
 		t.Fatal(err)
 	}
 	if r := steward.send(t, w, "PATCH", "/api/v1/settings",
 		`{"household_name":"Mine"}`); r.code() != string(errs.Forbidden) {
-		t.Errorf("of somebody who is no admin any more: %d %s", r.status, r.body)
+		t.Errorf("of someone who is no longer an admin: %d %s", r.status, r.body)
 	}
 }
 
-// A job is cancelled by whoever asked for it, or by an admin; the erasure of a member by nobody.
+// A job can be canceled by its requester or an admin; the erasure of a member by nobody.
 func TestWhoCancelsJobs(t *testing.T) {
 	t.Parallel()
 	concurrent(t)

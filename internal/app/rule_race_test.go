@@ -132,8 +132,8 @@ func (r *ruleRace) add(what string) {
 	r.tally[what]++
 }
 
-// send makes a call on one of the servers. Whoever comes too late may be refused; a fault of the
-// server is none.
+// send makes a call on one of the servers. A call that comes too late may be rejected, but an
+// internal error is a failure.
 func (r *ruleRace) send(method, path, body string, headers ...string) (hammerReply, error) {
 	reply, err := hammerSend(r.ctx, r.client, method, r.servers[rand.N(2)].URL+path, r.key, body, headers...)
 	if err == nil && (reply.Status >= http.StatusInternalServerError ||

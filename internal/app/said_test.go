@@ -37,7 +37,7 @@ func TestOwnCommandsPrintJSON(t *testing.T) {
 	}
 }
 
-// The doctor recognises a database of a development version and says what to do; an empty one is
+// The doctor recognizes a database of a development version and says what to do; an empty one is
 // only migrated.
 func TestDoctorKnowsDevelopmentDatabases(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

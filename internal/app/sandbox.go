@@ -28,7 +28,7 @@ type sandbox struct {
 	plaidAddr, tellerAddr string
 	modelAddr             string
 	env                   string // file for the variables
-	webhooks              string // base address of the server that is told
+	webhooks              string // base address of the server that receives webhooks
 	pace                  time.Duration
 	seed                  uint64
 	rows                  int
@@ -55,14 +55,14 @@ func sandboxCommand(c *cli.CLI) *cobra.Command {
 	s := &sandbox{}
 	cmd := &cobra.Command{
 		Use: "sandbox", Args: cobra.NoArgs,
-		Short: "Run simulated banks and a simulated model on this machine, to try both without an account anywhere",
-		Long: `Runs a simulated Plaid, a simulated Teller and a simulated model on this machine until it is interrupted, and
-prints the variables with which coffer serve talks to them. Their banks hold two years of a made-up household up to
-today; while it runs, new transactions come in, pending ones are posted, and now and then one vanishes.
-What is linked lasts as long as it runs.
+		Short: "Run simulated banks and a simulated AI model locally",
+		Long: `Runs simulated Plaid, Teller and AI model servers on this machine until you stop it, and prints the variables
+that coffer serve needs to use them. Their banks have two years of a fictional household's transactions up to today.
+While it runs, new transactions arrive, pending ones are posted, and occasionally one is removed.
+Connections work as long as the sandbox runs.
 
-The model files by a small dictionary of payees and by what people decided before. It costs nothing. If the household
-can be reached and has no default model yet, this one becomes the default.`,
+The model categorizes with a small dictionary of payees and from past decisions of people. It costs nothing. If the
+household can be reached and has no default model yet, this one becomes the default.`,
 		Example: "  coffer sandbox --env sandbox.env",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.out = cmd.OutOrStdout()
@@ -70,14 +70,14 @@ can be reached and has no default model yet, this one becomes the default.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.plaidAddr, "plaid", "127.0.0.1:9401", "where Plaid is to be, on the loopback")
-	f.StringVar(&s.tellerAddr, "teller", "127.0.0.1:9402", "where Teller is to be, on the loopback")
-	f.StringVar(&s.modelAddr, "model", "127.0.0.1:9403", "where the model is to be, on the loopback")
-	f.StringVar(&s.env, "env", "", "also write the variables to this file, for a shell to read")
+	f.StringVar(&s.plaidAddr, "plaid", "127.0.0.1:9401", "address for simulated Plaid (loopback)")
+	f.StringVar(&s.tellerAddr, "teller", "127.0.0.1:9402", "address for simulated Teller (loopback)")
+	f.StringVar(&s.modelAddr, "model", "127.0.0.1:9403", "address for the simulated model (loopback)")
+	f.StringVar(&s.env, "env", "", "also write the variables to this file, to load in a shell")
 	f.StringVar(&s.webhooks, "webhooks", "", "send signed webhooks to this server: http://127.0.0.1:8080")
-	f.DurationVar(&s.pace, "pace", 20*time.Second, "how often something happens at a bank; 0 for never")
-	f.Uint64Var(&s.seed, "seed", 0, "which household; a different one each time if 0")
-	f.IntVar(&s.rows, "transactions", 4000, "how many transactions the household has")
+	f.DurationVar(&s.pace, "pace", 20*time.Second, "how often new bank activity appears; 0 for never")
+	f.Uint64Var(&s.seed, "seed", 0, "seed for the household; random if 0")
+	f.IntVar(&s.rows, "transactions", 4000, "number of transactions")
 	return cmd
 }
 
@@ -86,15 +86,15 @@ func (s *sandbox) run(ctx context.Context, c *cli.CLI) error {
 		return err
 	}
 	defer s.close()
-	fmt.Fprintf(s.out, "A simulated Plaid, a simulated Teller and a simulated model are running on this machine; "+
-		"no real bank and no\nreal model is involved. Give these to coffer serve:\n\n%s\n", s.variables())
+	fmt.Fprintf(s.out, "Simulated Plaid, Teller and AI model are running on this machine. No real bank or "+
+		"model is involved.\nStart coffer serve with these variables:\n\n%s\n", s.variables())
 	if s.env != "" {
 		if err := os.WriteFile(s.env, []byte(s.variables()), 0o600); err != nil {
 			return errs.Wrap(err, errs.ValidationError, "the variables cannot be written to %s", s.env)
 		}
 		fmt.Fprintf(s.out, "They are also in %s: . ./%s\n", s.env, s.env)
 	}
-	fmt.Fprint(s.out, "Then link a bank:\n\n  coffer connection link --provider plaid\n\n")
+	fmt.Fprint(s.out, "Then connect a bank:\n\n  coffer connection link --provider plaid\n\n")
 	chosen, err := s.choose(ctx, c)
 	switch {
 	case err != nil:
@@ -102,20 +102,19 @@ func (s *sandbox) run(ctx context.Context, c *cli.CLI) error {
 			fmt.Fprintf(s.out, "The household's default model could not be set: %s\n\n", errs.LogText(err))
 		}
 		price, _ := json.Marshal(sandboxPrice) //nolint:errchkjson // three strings
-		fmt.Fprintf(s.out, "To let an agent file what waits for review, make the simulated model the default and "+
-			"run the agent:\n\n  coffer model set --provider %[1]s --prices '%[2]s'\n"+
-			"  coffer agent update --default-provider %[1]s --default-model %[3]s\n",
+		fmt.Fprintf(s.out, "To categorize the review queue with AI, make the simulated model the default and "+
+			"run the workflow:\n\n  coffer model set --provider %[1]s --prices '%[2]s'\n  coffer agent "+
+			"update --default-provider %[1]s --default-model %[3]s\n",
 			sandboxProvider, price, sandboxModel)
 	case chosen != sandboxModel:
-		fmt.Fprintf(s.out, "The household's default model is %s, and stays it. To let an agent file what waits "+
-			"for review with the\nsimulated model instead:\n\n"+
-			"  coffer workflow update review-queue --provider %s --model %s\n", chosen, sandboxProvider, sandboxModel)
+		fmt.Fprintf(s.out, "Your default model stays %s. To categorize the review queue with the simulated model "+
+			"instead:\n\n  coffer workflow update review-queue --provider %s --model %s\n", chosen, sandboxProvider,
+			sandboxModel)
 	default:
-		fmt.Fprint(s.out, "The simulated model is the household's default. Let an agent file what waits for "+
-			"review:\n\n")
+		fmt.Fprint(s.out, "The simulated model is your default. To categorize the review queue with it:\n\n")
 	}
-	fmt.Fprint(s.out, "  coffer workflow run review-queue\n\nThe run changes nothing: it ends with a plan, and says "+
-		"how to read and apply it.\n\nThe banks' activity follows; press Ctrl-C to stop.\n")
+	fmt.Fprint(s.out, "  coffer workflow run review-queue\n\nThe run doesn't change anything yet; it prints "+
+		"how to review and apply its plan.\n\nBank activity appears below. Stop with Ctrl-C.\n")
 	s.live(ctx)
 	return nil
 }
@@ -161,7 +160,8 @@ func (s *sandbox) start() error {
 	for _, addr := range []string{s.plaidAddr, s.tellerAddr, s.modelAddr} {
 		host, _, err := net.SplitHostPort(addr)
 		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-			return errs.New(errs.ValidationError, "the sandbox listens on this machine only: 127.0.0.1 and a port")
+			return errs.New(errs.ValidationError, "the sandbox only listens on this machine: use 127.0.0.1 "+
+				"and a port")
 		}
 	}
 	if s.seed == 0 {
@@ -199,7 +199,7 @@ func (s *sandbox) close() {
 	}
 }
 
-// variables are what coffer serve needs to talk to the simulators, for a shell.
+// variables returns the environment that coffer serve needs to use the simulators, for a shell.
 func (s *sandbox) variables() string {
 	var b strings.Builder
 	for _, v := range [][2]string{

@@ -59,7 +59,7 @@ func openTerminal(t *testing.T, binary string, env []string, args ...string) *te
 	return x
 }
 
-// until reads what is printed until it fits, and answers what fitted.
+// until reads the output until it matches, and returns the matches.
 func (x *terminal) until(pattern string) []string {
 	x.t.Helper()
 	wanted := regexp.MustCompile(pattern)
@@ -98,8 +98,8 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 	// it needs no database; with one, its model becomes the household's default
 	sandbox := openTerminal(t, binary, env, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
 		"--model", "127.0.0.1:0", "--transactions", "400", "--pace", "500ms", "--env", file)
-	sandbox.until("The simulated model is the household's default")
-	sandbox.until("press Ctrl-C to stop")
+	sandbox.until("The simulated model is your default")
+	sandbox.until("Stop with Ctrl-C")
 	written, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 	for _, provider := range []string{"plaid", "teller"} {
 		link := openTerminal(t, binary, env, "connection", "link", "--provider", provider)
 		page := link.until(`(http://\S+/link/\w+)`)[1]
-		link.until("Waiting for the sign-in")
+		link.until("Waiting for you to sign in")
 		if provider == "plaid" {
 			browse(t, regexp.MustCompile(`href="([^"]*/hosted/[^"]*)"`).FindStringSubmatch(browse(t, page, nil))[1],
 				url.Values{})
@@ -126,11 +126,11 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 			browse(t, page, url.Values{"given": {`{"access_token":"` + told[1] + `","enrollment_id":"` + told[2] +
 				`"}`}})
 		}
-		counts := link.until(`(\d+) transactions are stored, (\d+) of them with a category`)
+		counts := link.until(`Imported (\d+) transactions, (\d+) categorized`)
 		if len(counts[1]) < 2 || len(counts[2]) < 2 {
 			t.Errorf("%s: %v", provider, counts)
 		}
-		link.until(`food_and_drink|shopping|transport|housing|income`)
+		link.until(`[A-Z]{3}  [a-z]+_[a-z_]+ `) // the newest are listed with their categories
 		sandbox.until(provider + `\s+(added|posted|removed)`)
 	}
 	// an agent files what waits, by the model that needs no account
@@ -155,7 +155,7 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 	alone := openTerminal(t, binary, nil, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
 		"--model", "127.0.0.1:0", "--transactions", "400")
 	alone.until(`coffer model set --provider openai_compatible --prices`)
-	alone.until("press Ctrl-C to stop")
+	alone.until("Stop with Ctrl-C")
 }
 
 // browse asks for a page, or posts a form of it, and follows where that leads.

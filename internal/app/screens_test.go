@@ -20,8 +20,8 @@ var screens = []struct {
 }{
 	{"account list", []string{"BALANCE", "NAME", "DATE", "SOURCE"}},
 	{"transaction list --sort-by amount --limit 6", []string{"DATE", "AMOUNT", "NAME", "CATEGORY", "TAGS", "--all"}},
-	{"transaction list --sort-by amount --sort-order asc --limit 3", []string{"+ is money in"}},
-	{"transaction list --search nothing-is-called-this", []string{"No transactions match"}},
+	{"transaction list --sort-by amount --sort-order asc --limit 3", []string{"+ means money in"}},
+	{"transaction list --search nothing-is-called-this", []string{"No matching transactions"}},
 	{
 		"transaction summary --group-by month,primary_category --start-date 2026-05-01",
 		[]string{"MONTH", "MONEY OUT", "NET"},
@@ -37,7 +37,7 @@ var screens = []struct {
 	{"net-worth --start-date 2026-05-01 --end-date 2026-06-30 --by account", []string{"DATE", "NET", "NAME"}},
 	{"overview", []string{"ASSETS", "DEBTS", "NET", "BALANCE", "proved"}},
 	{"recurring list --limit 8", []string{"AMOUNT", "PAYEE", "CADENCE", "NEXT"}},
-	{"upcoming --days 40", []string{"DEBT", "of a debt, the highest", "MONEY OUT", "BALANCE", "LOWEST", "DATE", "AMOUNT", "NAME"}},
+	{"upcoming --days 40", []string{"DEBT", "highest for a debt", "MONEY OUT", "BALANCE", "LOWEST", "DATE", "AMOUNT", "NAME"}},
 	{"rule list", []string{"NAME", "ENABLED", "CONDITIONS", "CREATED BY"}},
 	{"rule apply --dry-run --rule-ids k3xK9a2Q", []string{"Done: ", "AMOUNT", "BEFORE → AFTER", "– → shared"}},
 	{"account-link matches k3xK9a2Q --limit 2", []string{"DATE", "AMOUNT", "NAME", "CONFIDENCE"}},

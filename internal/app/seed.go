@@ -26,17 +26,16 @@ import (
 // devCommand holds what only developers need.
 func devCommand(config Config) *cobra.Command {
 	dev := &cobra.Command{
-		Use: "dev", Short: "For developers: fill a database with a made-up household",
+		Use: "dev", Short: "Developer tools: sample data",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var o household.Options
 	var end string
 	var raw bool
 	seed := &cobra.Command{
-		Use: "seed", Short: "Fill an empty database with a made-up household", Args: cobra.NoArgs,
-		Long: "Generates a household of two with accounts at three banks and fills the database with its " +
-			"transactions, which go through the rules like those of a sync. " +
-			"The same seed and end date give the same household.",
+		Use: "seed", Short: "Fill an empty database with a sample household", Args: cobra.NoArgs,
+		Long: "Generates a household of two with accounts at three banks and stores its transactions. Rules " +
+			"run on them as in a sync. The same seed and end date give the same household.",
 		Example: "  coffer dev seed --transactions 3000\n  coffer dev seed --transactions 1000000 --years 10 --raw",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := Build(cmd.Context(), config, config.logger())
@@ -44,7 +43,7 @@ func devCommand(config Config) *cobra.Command {
 				return err
 			}
 			defer a.DB.Close()
-			if err := a.ready(cmd.Context(), patience); err != nil {
+			if err := a.opened(cmd.Context()); err != nil {
 				return err
 			}
 			o.End = time.Now()
@@ -62,13 +61,13 @@ func devCommand(config Config) *cobra.Command {
 			return a.fill(cmd.Context(), household.New(o), load, cmd.ErrOrStderr())
 		},
 	}
-	seed.Flags().IntVar(&o.Transactions, "transactions", 10_000, "how many transactions")
-	seed.Flags().IntVar(&o.Years, "years", 3, "over how many years")
-	seed.Flags().Uint64Var(&o.Seed, "seed", 1, "which household")
-	seed.Flags().BoolVar(&o.Purposes, "purposes", false, "most payments say what they were for")
+	seed.Flags().IntVar(&o.Transactions, "transactions", 10_000, "number of transactions")
+	seed.Flags().IntVar(&o.Years, "years", 3, "number of years")
+	seed.Flags().Uint64Var(&o.Seed, "seed", 1, "seed for the household")
+	seed.Flags().BoolVar(&o.Purposes, "purposes", false, "add memos to most transactions")
 	seed.Flags().StringVar(&end, "end", "", "the last day, such as 2026-11-15 (default today)")
 	seed.Flags().BoolVar(&raw, "raw", false,
-		"bypass the rules and the journal, which is faster: a million takes a minute")
+		"skip rules and the journal (faster: a million in a minute)")
 	dev.AddCommand(seed)
 	return dev
 }
@@ -95,7 +94,8 @@ func (a *App) throughRules(ctx context.Context, tx pg.Tx, rows iter.Seq[ledger.I
 	if err != nil {
 		return 0, err
 	}
-	_, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Sync, Summary: "Seeded"}, append(m.Entries, tagged...))
+	_, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Sync, Summary: "Added sample data"},
+		append(m.Entries, tagged...))
 	return int64(len(m.Inserted)), err
 }
 
@@ -141,7 +141,7 @@ func (a *App) fill(ctx context.Context, h *household.Household, load loader, pro
 	ctx = op.WithActor(ctx, op.Actor{Type: op.System, Name: "seed"})
 	if filled, err := pg.Value[bool](ctx, a.DB, `select exists (select from account)`); err != nil || filled {
 		if err == nil {
-			err = errs.New(errs.Conflict, "this database already has accounts; seed an empty one")
+			err = errs.New(errs.Conflict, "this database already has accounts; use an empty one")
 		}
 		return err
 	}

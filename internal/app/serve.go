@@ -83,7 +83,7 @@ func (a *App) open(ctx context.Context) (*service, error) {
 	s.servers[0].TLSConfig = secure
 	if a.Config.MetricsListen != "" {
 		if err := s.listen(ctx, "COFFER_METRICS_LISTEN", a.Config.MetricsListen, a.metricsHandler()); err != nil {
-			_ = s.listeners[0].Close() // nobody was told of it
+			_ = s.listeners[0].Close() // nobody knows its address yet
 			return nil, err
 		}
 	}
@@ -154,8 +154,8 @@ func listen(ctx context.Context, setting, address string) (net.Listener, error) 
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, errs.Wrap(err, errs.Unavailable,
-			"%s is in use: another program, or another coffer, listens there; set %s to another address, such as "+
-				"127.0.0.1:8081", address, setting)
+			"%s is already in use by another program; set %s to another address, such as 127.0.0.1:8081",
+			address, setting)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
@@ -163,8 +163,8 @@ func listen(ctx context.Context, setting, address string) (net.Listener, error) 
 	return l, nil
 }
 
-// server bounds what a slow or silent peer can hold. Answers have no deadline here: event streams
-// last, and calls have their own.
+// server limits the resources of a slow or silent peer. Responses have no deadline here: event
+// streams last, and calls have their own.
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
@@ -181,14 +181,15 @@ func (a *App) greet(ctx context.Context, address string) {
 	}
 	a.Log.Info("serving", "address", address, "version", Version, "docs", docs+"/docs")
 	if a.Ring == nil {
-		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set: banks cannot be linked until it is; create one with: openssl " +
+		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set, so banks cannot be connected; create one with: openssl " +
 			"rand -base64 32")
 	}
 	if made, err := a.Auth.Any(ctx); err == nil && !made {
-		a.Log.Info("nobody can sign in yet; create a first key on this machine with: coffer key create --name me " +
+		a.Log.Info("no one can sign in yet; create a key on this machine: coffer key create --name me " +
 			"--scope full_access")
 		if link, err := a.setupLink(ctx); err == nil {
-			fmt.Fprintf(os.Stderr, "\n  Set the household up in a browser, once, within a day:\n\n    %s\n\n", link)
+			fmt.Fprintf(os.Stderr, "\n  Set up your household in a browser (link valid for one day):\n\n    "+
+				"%s\n\n", link)
 		} else {
 			a.Log.Error("no setup link", "error", errs.LogText(err))
 		}

@@ -101,7 +101,7 @@ func TestToolsOutsideTheSet(t *testing.T) {
 	w := newToolWorld(t, nil)
 	tag := map[string]any{"slug": "trip", "display_name": "Trip"}
 	reading := w.connect(t, w.reader, modernEra)
-	if res := callTool(t, reading, "create_tag", tag); !res.IsError || !strings.Contains(blockOf(t, res), "may only read") {
+	if res := callTool(t, reading, "create_tag", tag); !res.IsError || !strings.Contains(blockOf(t, res), "is read_only") {
 		t.Errorf("a read-only key: %s", blockOf(t, res))
 	}
 	narrow := connectThrough(t, modernEra, &sdk.StreamableClientTransport{

@@ -18,7 +18,7 @@ import (
 	"coffer/internal/seal"
 )
 
-// put sends a body and answers what came.
+// put sends a body and returns the response.
 func (w *world) put(t *testing.T, path, body string) reply {
 	t.Helper()
 	return w.send(t, exchange{method: http.MethodPut, path: "/api/v1" + path, key: w.key, body: body})
@@ -134,8 +134,8 @@ func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	}
 }
 
-// What the environment says wins, is marked, and cannot be changed through the API; Teller's
-// certificate is what a test looks at.
+// Settings from the environment win, are marked, and cannot be changed through the API. A test of
+// Teller uses the certificate.
 func TestTheEnvironmentWins(t *testing.T) {
 	t.Parallel()
 	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: household.Options{
@@ -229,13 +229,13 @@ func TestRotationKnowsEverySealedColumn(t *testing.T) {
 	for _, query := range []string{`select fields from provider_setting`, `select key from model_setting`} {
 		stored, err := pg.Value[[]byte](t.Context(), w.DB, query)
 		if err != nil || ring.Stale(stored) {
-			t.Errorf("%s: not wrapped anew, %v", query, err)
+			t.Errorf("%s: not wrapped again, %v", query, err)
 		}
 	}
 }
 
-// A key changes no more transactions in a day than it may, whoever else writes at the same time and
-// on whichever server; what a person does is not counted.
+// A key changes no more transactions in a day than it may, even if others write at the same time on
+// any server. Changes by people do not count.
 func TestWriteBudgets(t *testing.T) {
 	t.Parallel()
 	concurrent(t)
@@ -262,6 +262,13 @@ func TestWriteBudgets(t *testing.T) {
 			body: `{"operations":[` + strings.Join(ops, ",") + `]}`,
 		})
 	}
+	for _, slug := range []string{"too-many", "racing", "more", "mine", "tomorrow"} { // to make one is a write too
+		if r := one.send(t, exchange{
+			method: "POST", path: "/api/v1/tags", key: one.key, body: `{"slug":"` + slug + `"}`,
+		}); r.status != 201 {
+			t.Fatalf("%d %s", r.status, r.body)
+		}
+	}
 	if r := tag(one, few, "too-many", ids[:4]...); r.code() != "RATE_LIMITED" || r.header.Get("Retry-After") == "" {
 		t.Errorf("four at once: %d %s %v", r.status, r.body, r.header)
 	}
@@ -286,8 +293,8 @@ func TestWriteBudgets(t *testing.T) {
 	if r := tag(two, few, "racing", ids[0]); r.status != 200 && r.code() != "RATE_LIMITED" {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	// What changes nothing costs nothing, and another key has a budget of its own, as far as the
-	// household lets its agents go.
+	// A call that changes nothing costs nothing. Another key has its own budget, within the
+	// household's limit for agents.
 	if r := one.send(t, exchange{
 		method: "PATCH", path: "/api/v1/settings/agents", key: one.key,
 		body: `{"writes_per_day":5}`,
@@ -344,8 +351,13 @@ func TestAssistantsHaveABudget(t *testing.T) {
 			header: map[string]string{"Authorization": "Bearer " + token},
 		})
 	}
+	if r := w.send(t, exchange{
+		method: "POST", path: "/api/v1/tags", key: w.key, body: `{"slug":"by-assistant"}`,
+	}); r.status != 201 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
 	if r := tag(first.Access, ids[:3]...); r.code() != "RATE_LIMITED" ||
-		!strings.Contains(r.body, "this assistant may change 2000 transactions a day; 2 are left") ||
+		!strings.Contains(r.body, "this assistant may make 2000 writes a day (one per transaction and record); 2 are left") ||
 		r.header.Get("Retry-After") == "" {
 		t.Errorf("three of two that are left: %d %s", r.status, r.body)
 	}

@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,10 +90,58 @@ func settledIn(t *testing.T, w *world) *visitor {
 		"name": {"Robin"}, "email": {"robin@example.com"},
 		"password": {password},
 	})
-	if r.status != http.StatusSeeOther || to != "/account?done=welcome" || v.cookie == "" {
+	if r.status != http.StatusSeeOther || to != "/" || v.cookie == "" {
 		t.Fatalf("set up: %d %s %s", r.status, to, r.body)
 	}
 	return v
+}
+
+// A household begins with the currency of where its first admin is, as their browser tells.
+func TestSetupTakesTheCurrencyOfThePlace(t *testing.T) {
+	t.Parallel()
+	concurrent(t)
+	for accepted, want := range map[string]string{
+		"en-US,en;q=0.9": "USD", "de-DE,de;q=0.9,en;q=0.8": "EUR", "en-GB": "GBP", "": "EUR", "es-419": "EUR",
+	} {
+		w := newWorld(t)
+		v := &visitor{world: w}
+		ticket, err := w.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, _ := v.do(t, "POST", "/setup/"+ticket, url.Values{
+			"name": {"Robin"}, "email": {"robin@example.com"}, "password": {password},
+		}, "Accept-Language", accepted); r.status != http.StatusSeeOther {
+			t.Fatalf("%s: %d %s", accepted, r.status, r.body)
+		}
+		got, err := pg.Value[string](t.Context(), w.DB, `select default_currency from setting`)
+		if err != nil || got != want {
+			t.Errorf("%q: %s, %v, want %s", accepted, got, err, want)
+		}
+	}
+}
+
+// What somebody decided before the first admin signed in stays.
+func TestSetupKeepsACurrencyThatWasChosen(t *testing.T) {
+	t.Parallel()
+	concurrent(t)
+	w := newWorld(t)
+	if _, err := pg.Exec(t.Context(), w.DB, `update setting set default_currency = 'CHF',
+		updated_at = clock_timestamp()`); err != nil {
+		t.Fatal(err)
+	}
+	ticket, err := w.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visitor{world: w}
+	v.do(t, "POST", "/setup/"+ticket, url.Values{
+		"name": {"Robin"}, "email": {"robin@example.com"}, "password": {password},
+	}, "Accept-Language", "en-US")
+	if got, err := pg.Value[string](t.Context(), w.DB, `select default_currency from setting`); err != nil ||
+		got != "CHF" {
+		t.Errorf("%s, %v", got, err)
+	}
 }
 
 func TestSetupHappensOnce(t *testing.T) {
@@ -214,7 +264,7 @@ func TestSigningIn(t *testing.T) {
 			t.Errorf("the session of a %s: %s", role, r.body)
 		}
 	}
-	// A session works in place of a key; what changes something must come from a page of ours.
+	// A session works in place of a key; a change must come from one of our pages.
 	post := func(header ...string) reply {
 		x := exchange{
 			method: "POST", path: "/api/v1/tags", body: `{"slug":"by-hand"}`,
@@ -315,7 +365,7 @@ func TestPages(t *testing.T) {
 		"email":    {`"><script>`},
 		"password": {"x"},
 	}); r.status != http.StatusUnauthorized || inline.MatchString(r.body) ||
-		!strings.Contains(r.body, "wrong.") {
+		!strings.Contains(r.body, "Wrong email or password.") {
 		t.Errorf("a wrong login: %d %s", r.status, r.body)
 	}
 	// The password is changed by who knows it; other sessions end.
@@ -351,7 +401,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// What is no text in a field, be it of a page or of a program's form, is the sender's mistake.
+// A form field that is not text, on a page or from a program, is the sender's mistake.
 func TestFormsTakeOnlyText(t *testing.T) {
 	t.Parallel()
 	v := published(t)
@@ -396,11 +446,11 @@ func TestFormsTakeOnlyText(t *testing.T) {
 		header: map[string]string{"Authorization": "Basic " +
 			base64.StdEncoding.EncodeToString([]byte("%00:"))},
 	}); r.status != 401 {
-		t.Errorf("a client's name that is no text: %d %s", r.status, r.body)
+		t.Errorf("a client's name that is not text: %d %s", r.status, r.body)
 	}
 }
 
-// Whoever tries too often is told on the page when to come back.
+// After too many tries, the page states when to come back.
 func TestTooManySignInsOnThePage(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
@@ -420,17 +470,18 @@ func TestWebApp(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
 	stranger := &visitor{world: v.world}
-	for _, path := range web.Screens() {
+	for _, path := range slices.AppendSeq(web.Screens(), maps.Keys(web.Moved())) {
 		path = strings.ReplaceAll(strings.TrimSuffix(path, "{$}"), "{id}", "k3xK9a2Q")
 		if _, to := stranger.do(t, "GET", path, nil); to != "/login?next="+url.QueryEscape(path) {
 			t.Errorf("%s leads a stranger to %q", path, to)
 		}
 		r, to := v.do(t, "GET", path, nil)
 		if to != "" || r.status != http.StatusOK || !strings.Contains(r.body, "coffer") {
-			t.Errorf("%s answers a member %d %q", path, r.status, to)
+			t.Errorf("%s returns %d %q to a member", path, r.status, to)
 		}
 	}
 	for path, want := range map[string]int{
+		"/targets/nope": http.StatusNotFound, "/no-such-address": http.StatusNotFound,
 		"/nope": http.StatusNotFound, "/transactions/nope": http.StatusNotFound, "/wp-admin.php": http.StatusNotFound,
 		"/api/v1/nope": http.StatusNotFound, "/auth/login": http.StatusMethodNotAllowed,
 		"/assets/gone-1.js": http.StatusNotFound, "/docs": http.StatusOK,

@@ -211,8 +211,8 @@ func (s *said) state() string {
 	return c + fmt.Sprint(marks, rules)
 }
 
-// undo reverts all changes from the newest to the one at which it began, but not those at which
-// leave says so, and answers how many fields stayed.
+// undo reverts all changes from the newest to the one at which it began, except those that leave
+// reports, and returns the fields that stayed.
 func (s *said) undo(until int, leave func(i int) bool) (left []journal.Skipped) {
 	s.Helper()
 	all := s.changes()
@@ -233,8 +233,8 @@ func (s *said) undo(until int, leave func(i int) bool) (left []journal.Skipped) 
 	return left
 }
 
-// Whatever people and agents say of accounts, links, pairs and in reports, and whatever they take
-// back meanwhile: reverted newest first, the books and their totals are as before. The control
+// People and agents change accounts, links, pairs and reports, and revert some of it meanwhile.
+// After reverting everything newest first, the books and their totals are as before. The control
 // leaves one revert out.
 func TestSaidThingsAreReverted(t *testing.T) {
 	t.Parallel()

@@ -10,9 +10,9 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// TestSuggestedRules holds the first suggestion for each frequent payee against households in which
-// people have filed everything: it finds all of the payee's transactions, and none of another payee
-// that people filed elsewhere. A rule that goes by the first word alone misses the second.
+// TestSuggestedRules checks the first suggestion for each frequent payee in households in which
+// people have categorized everything: it finds all of the payee's transactions, and none of another
+// payee that people categorized differently. A rule by the first word alone fails the second part.
 func TestSuggestedRules(t *testing.T) {
 	t.Parallel()
 	var payees, whole, apart, crude, none int

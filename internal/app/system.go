@@ -14,18 +14,18 @@ import (
 	"coffer/internal/setting"
 )
 
-// system is what the service says about itself.
+// system describes the service itself.
 type system struct{ app *App }
 
 func (s *system) ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "version.show", Route: "GET /version",
-			Summary: "Shows which build of the service this is.",
+			Summary: "Shows version information.",
 		}, s.version),
 		op.Reading(op.Spec{
 			Name: "setup.show", Route: "GET /headless/bootstrap", Scope: op.Open,
-			Summary: "Shows what a new installation still needs; empty once it is set up.",
+			Summary: "Shows which setup steps are still missing; empty once setup is complete.",
 		}, s.bootstrap),
 	}
 }
@@ -49,7 +49,7 @@ func (s *system) raw() []rest.Raw {
 type VersionInfo struct {
 	Version         string `json:"version"`
 	Commit          string `json:"commit"`
-	BuiltAt         string `json:"built_at" doc:"Empty if the build does not state it"`
+	BuiltAt         string `json:"built_at" doc:"Empty if the build has none"`
 	ContractVersion string `json:"contract_version"`
 	GoVersion       string `json:"go_version"`
 }
@@ -58,13 +58,13 @@ func (s *system) version(context.Context, pg.Querier, op.None) (VersionInfo, err
 	return VersionInfo{Version, Commit, BuiltAt, rest.ContractVersion, runtime.Version()}, nil
 }
 
-// A Bootstrap says what a new installation still needs. Once the installation is set up it is
+// A Bootstrap lists what a new installation still needs. Once the installation is set up it is
 // empty, because anyone may call it.
 type Bootstrap struct {
-	SetupRequired bool      `json:"setup_required" doc:"Whether neither a login nor an API key exists yet"`
+	SetupRequired bool      `json:"setup_required" doc:"Whether there is no login and no API key yet"`
 	Database      string    `json:"database,omitempty" doc:"ok"`
 	Migrations    string    `json:"migrations,omitempty" doc:"current or pending"`
-	EncryptionKey string    `json:"encryption_key,omitempty" doc:"set or missing; banks cannot be linked without it"`
+	EncryptionKey string    `json:"encryption_key,omitempty" doc:"set or missing; banks cannot be connected without it"`
 	Providers     *[]string `json:"providers,omitempty" doc:"The configured bank providers"`
 }
 
@@ -104,7 +104,7 @@ func (s *system) bootstrap(ctx context.Context, q pg.Querier, _ op.None) (Bootst
 type Health struct {
 	Status  string            `json:"status" enum:"ok,unavailable"`
 	Version string            `json:"version"`
-	Checks  map[string]string `json:"checks" doc:"What was checked: ok, or what is wrong"`
+	Checks  map[string]string `json:"checks" doc:"Result of each check: ok, or the problem"`
 }
 
 func (s *system) health(ready bool) http.Handler {
@@ -122,6 +122,9 @@ func (s *system) health(ready bool) http.Handler {
 				h.Checks["database"], h.Checks["migrations"] = "ok", "pending"
 			default:
 				h.Checks["database"], h.Checks["migrations"] = "ok", "ok"
+			}
+			if s.app.DB.Full() { // what is stored can still be read, so the server stays in service
+				h.Checks["disk"] = "full: nothing can be stored until there is room on the database's disk"
 			}
 			if err != nil || at < pg.Newest() {
 				h.Status, status = "unavailable", http.StatusServiceUnavailable

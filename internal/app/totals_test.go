@@ -119,7 +119,7 @@ func totalsCents(t testing.TB, s string) int64 {
 	whole, fraction, ok := strings.Cut(s, ".")
 	n, err := strconv.ParseInt(whole+fraction, 10, 64)
 	if !ok || len(fraction) != 2 || err != nil {
-		t.Fatalf("%q is no amount with two decimals", s)
+		t.Fatalf("%q is not an amount with two decimals", s)
 	}
 	return n
 }
@@ -285,7 +285,7 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 	}
 	for _, include := range includes[1:] {
 		if maps.Equal(totalsSum(t, rows, nil, include, same), totalsSum(t, rows, nil, nil, same)) {
-			t.Errorf("including %v changes nothing: the test is blind", include)
+			t.Errorf("including %v changes nothing, so the test proves nothing", include)
 		}
 	}
 	names := map[string]bool{}
@@ -293,17 +293,17 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 		names[regexp.MustCompile(` \w{8}"`).ReplaceAllString(key, `"`)] = true
 	}
 	if len(names) >= len(totalsSum(t, rows, []string{"account"}, all, same)) {
-		t.Error("no two accounts of one currency have one name: the test is blind")
+		t.Error("no two accounts of one currency have one name, so the test proves nothing")
 	}
 	if len(totalsSum(t, rows, []string{"payee"}, all, same)) >= len(totalsSum(t, rows, []string{"merchant"}, all, same)) {
-		t.Error("no payee has two wordings: the test is blind")
+		t.Error("no payee has two wordings, so the test proves nothing")
 	}
 	var tagged int64
 	for _, s := range totalsSum(t, rows, []string{"tag"}, all, same) {
 		tagged += s.count
 	}
 	if tagged <= int64(len(rows)) {
-		t.Error("no transaction has two tags: the test is blind")
+		t.Error("no transaction has two tags, so the test proves nothing")
 	}
 }
 

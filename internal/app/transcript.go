@@ -27,9 +27,9 @@ import (
 func transcriptCommand(c *cli.CLI, config Config) *cobra.Command {
 	var follow, asJSON bool
 	cmd := &cobra.Command{
-		Use: "transcript <id>", Short: "Show what a run said, called and was answered", Args: cobra.ExactArgs(1),
-		Long: `Shows a run's transcript, a line for each message, tool call, result, cost and limit. A program gets the lines
-as JSON. With --follow it goes on until the run has ended.`,
+		Use: "transcript <id>", Short: "Show a run's transcript", Args: cobra.ExactArgs(1),
+		Long: `Shows a run's transcript: one line per message, tool call, result, cost and limit. In a pipe the lines are
+JSON. With --follow it continues until the run ends.`,
 		Example: "  coffer workflow-run transcript k3xK9a2Q\n  coffer workflow-run transcript k3xK9a2Q --follow",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
@@ -53,7 +53,7 @@ as JSON. With --follow it goes on until the run has ended.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&follow, "follow", false, "go on until the run has ended")
+	cmd.Flags().BoolVar(&follow, "follow", false, "keep following until the run ends")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the lines as JSON")
 	return cmd
 }
@@ -109,7 +109,7 @@ func remoteTranscript(ctx context.Context, server, key, ref string, follow bool,
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 	if err != nil {
 		return errs.New(errs.ValidationError,
-			"the server's address is not a URL; it looks like http://127.0.0.1:8080")
+			"the server's address must be a URL, such as http://127.0.0.1:8080")
 	}
 	req.Header.Set("X-API-Key", key)
 	// a redirect would send the key elsewhere
@@ -150,8 +150,8 @@ const (
 	shownPrompt = 160
 )
 
-// spoken is a line of a transcript for a person. What models and strangers wrote cannot move the
-// cursor or change colours.
+// spoken returns a line of a transcript for a person. Text from models and strangers cannot move
+// the cursor or change colors.
 func spoken(line []byte) string {
 	var l struct {
 		At, Kind, Text, Tool, Status, Limit, Route, Why string
@@ -200,7 +200,7 @@ func spoken(line []byte) string {
 	return fmt.Sprintf("%s  %-11s  %s", clock, text.Line(l.Kind, 20).Plain(), strings.Join(parts, "  "))
 }
 
-// outcomes counts what became of the rows of a sheet.
+// outcomes counts the results of the rows of a sheet.
 func outcomes(rows []json.RawMessage) string {
 	counts := map[string]int{}
 	for _, row := range rows {
@@ -216,7 +216,7 @@ func outcomes(rows []json.RawMessage) string {
 	return strings.Join(parts, ", ")
 }
 
-// next says what people can do after a command of runs.
+// next returns what people can do after a command of runs.
 var next = map[string]func(map[string]any, []byte) string{
 	"workflow-run.get": func(_ map[string]any, answer []byte) string {
 		var r struct {
@@ -230,16 +230,16 @@ var next = map[string]func(map[string]any, []byte) string{
 			return ""
 		}
 		var b strings.Builder
-		b.WriteString("\nFollow what it did with: coffer workflow-run transcript " + r.ID + "\n")
+		b.WriteString("\nTranscript:     coffer workflow-run transcript " + r.ID + "\n")
 		if r.Report != nil {
-			b.WriteString("Read its report with:     coffer report get " + r.Report.Short() + "\n")
+			b.WriteString("Report:         coffer report get " + r.Report.Short() + "\n")
 		}
 		switch {
 		case r.Plan.State == "waiting":
-			b.WriteString("Read its plan with:       coffer workflow-run plan " + r.ID +
-				"\nApply its plan with:      coffer workflow-run apply " + r.ID + "\n")
+			b.WriteString("Plan:           coffer workflow-run plan " + r.ID +
+				"\nApply the plan: coffer workflow-run apply " + r.ID + "\n")
 		case r.Finished != nil && len(r.Changes) > 0:
-			b.WriteString("Undo what it did with:    coffer workflow-run revert " + r.ID + "\n")
+			b.WriteString("Undo:           coffer workflow-run revert " + r.ID + "\n")
 		}
 		return b.String()
 	},
@@ -248,7 +248,7 @@ var next = map[string]func(map[string]any, []byte) string{
 		if json.Unmarshal(answer, &now) != nil || now.State != "dismissed" {
 			return ""
 		}
-		return fmt.Sprintf("\nUndo it with: coffer finding dismiss %v --state open\n", args["id"])
+		return fmt.Sprintf("\nUndo: coffer finding dismiss %v --state open\n", args["id"])
 	},
 	"notification.resend": func(args map[string]any, answer []byte) string {
 		var sent struct {
@@ -264,14 +264,14 @@ var next = map[string]func(map[string]any, []byte) string{
 			}
 		}
 		if n == 1 {
-			return "\nIt is sent to 1 endpoint.\n"
+			return "\nSent to 1 endpoint.\n"
 		}
-		return fmt.Sprintf("\nIt is sent to %d endpoints; --endpoint-id sends it to one.\n", n)
+		return fmt.Sprintf("\nSent to %d endpoints. Use --endpoint-id for one.\n", n)
 	},
 	"upcoming.get": func(_ map[string]any, answer []byte) string {
-		text := "\nLOWEST is the lowest balance at the end of a day"
+		text := "\nLOWEST is the lowest end-of-day balance"
 		if bytes.Contains(answer, []byte(`"debt":true`)) {
-			text += "; of a debt, the highest"
+			text += " (highest for a debt)"
 		}
 		if !bytes.Contains(answer, []byte(`"lowest":{`)) {
 			return ""
@@ -287,6 +287,6 @@ var next = map[string]func(map[string]any, []byte) string{
 		return invitation(made.Invitation)
 	},
 	"workflow-run.apply": func(args map[string]any, _ []byte) string {
-		return fmt.Sprintf("\nUndo it with: coffer workflow-run revert %v\n", args["id"])
+		return fmt.Sprintf("\nUndo: coffer workflow-run revert %v\n", args["id"])
 	},
 }

@@ -47,10 +47,10 @@ func TestNextSteps(t *testing.T) {
 			"finding.dismiss",
 			map[string]any{"id": "k3xK9a2Q"},
 			`{"state":"dismissed"}`,
-			"\nUndo it with: coffer finding dismiss k3xK9a2Q --state open\n",
+			"\nUndo: coffer finding dismiss k3xK9a2Q --state open\n",
 		},
 		{"finding.dismiss", map[string]any{"id": "k3xK9a2Q"}, `{"state":"open"}`, ""},
-		{"notification.resend", nil, two, "\nIt is sent to 2 endpoints; --endpoint-id sends it to one.\n"},
+		{"notification.resend", nil, two, "\nSent to 2 endpoints. Use --endpoint-id for one.\n"},
 		{"notification.resend", map[string]any{"endpoint_id": "k3xK9a2Q"}, two, ""},
 	} {
 		if got := app.Next[c.op](c.args, []byte(c.answer)); got != c.want {

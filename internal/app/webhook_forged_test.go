@@ -153,13 +153,13 @@ func (b *bankWorld) forgers(t *testing.T, stranger *banksim.Plaid, otherTeller *
 	}
 }
 
-// TestForgedDeliveries sends ten thousand deliveries that are forged, stale or printed anew. None
-// is accepted and nothing is stored; the true ones between them are.
+// TestForgedDeliveries sends ten thousand deliveries that are forged, stale or re-encoded. None is
+// accepted and nothing is stored; the true ones between them are.
 func TestForgedDeliveries(t *testing.T) {
 	t.Parallel()
 	const forged, between = 10_000, 500
 	b := newBankWorld(t, 20)
-	b.books = []*banksim.Book{nil, b.teller.Enrol().Book}
+	b.books = []*banksim.Book{nil, b.teller.Enroll().Book}
 	_, b.books[0] = b.plaid.NewItem("")
 	stranger, err := banksim.NewPlaid(banksim.PlaidOptions{})
 	if err != nil {
@@ -226,6 +226,6 @@ func TestForgedDeliveries(t *testing.T) {
 		}
 		return 0
 	}
-	t.Logf("%d forged in %.1f s: %d refused, %d told to come again; %d true ones stored", forged,
+	t.Logf("%d forged in %.1f s: %d refused, %d asked to come again; %d true ones stored", forged,
 		time.Since(began).Seconds(), refused(401), refused(503), good.Load())
 }

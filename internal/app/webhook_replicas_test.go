@@ -98,7 +98,7 @@ func TestRedeliveries(t *testing.T) {
 	slices.Sort(took)
 	p := func(percent int) time.Duration { return took[len(took)*percent/100].Round(100 * time.Microsecond) }
 	if p(99) > 2*time.Second { // the goal is 50 ms on a machine that does nothing else; this one may do much else
-		t.Errorf("99 of 100 answers took up to %v", p(99))
+		t.Errorf("99 of 100 responses took up to %v", p(99))
 	}
 	t.Logf("%d deliveries of %d events by %d senders to two servers that synced %d times meanwhile: p50 %v, p90 %v, "+
 		"p99 %v, max %v", len(all), events, senders, n.Syncs, p(50), p(90), p(99), took[len(took)-1])
@@ -129,8 +129,8 @@ func newReplicas(t *testing.T, banks int) *replicas {
 	return r
 }
 
-// news lets a bank move on and tells of it: three deliveries, some later than others, to either
-// server.
+// news gives a bank new transactions and sends three deliveries about them, some later than others,
+// to either server.
 func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 	t.Helper()
 	at := rand.N(len(r.all))
@@ -167,10 +167,10 @@ func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 	}
 }
 
-// TestTwoReplicas lets two servers go on for a while with schedules, webhooks and syncs by hand,
-// all about the same few connections. Each effect comes once: no two syncs of a connection at a
-// time, every event done, every sync asked for by someone, every piece of news read by a sync that
-// began after it was told, and the books as the banks have them.
+// TestTwoReplicas runs two servers for a while with schedules, webhooks and manual syncs of the
+// same few connections. Each effect happens once: never two syncs of a connection at a time, every
+// event done, every sync requested, every piece of news read by a sync that began after its
+// delivery, and the books as the banks have them.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
 	concurrent(t)
@@ -264,7 +264,7 @@ func (r *replicas) check(t *testing.T) {
 	}
 	stored, err := pg.Value[int64](t.Context(), r.DB, `select count(*) from webhook_event`)
 	if err != nil || stored != r.told.Load() {
-		t.Errorf("%d events are stored, %d were told (%v)", stored, r.told.Load(), err)
+		t.Errorf("%d events are stored, %d were sent (%v)", stored, r.told.Load(), err)
 	}
 	r.holdsBooks(t, r.all...)
 }

@@ -21,7 +21,7 @@ import (
 	"coffer/internal/seal"
 )
 
-// told stores an event as if a provider had told it of its first connection here, item-1.
+// told stores an event as if a provider had sent it for its first connection here, item-1.
 func (w *world) told(t testing.TB, provider, kind, effect, status, message string) id.ID {
 	t.Helper()
 	made := id.New()
@@ -46,7 +46,7 @@ func (w *world) fillHooks(t testing.TB) {
 	w.told(t, "plaid", "TRANSACTIONS.SYNC_UPDATES_AVAILABLE", "sync", "processed", "")
 	w.told(t, "plaid", "ITEM.NEW_ACCOUNTS_AVAILABLE", "new_accounts", "processed", "")
 	w.told(t, "teller", "transactions.processed", "sync", "error",
-		"no connection matches the id in this event; once the bank is linked, the event can be replayed")
+		"no connection matches the id in this event; connect the bank, then replay the event")
 }
 
 // A bankWorld is a world with both providers behind it, each with one bank linked.
@@ -84,18 +84,18 @@ func newBankWorld(t *testing.T, rows int) *bankWorld {
 	return b
 }
 
-// linkBoth links a bank at each provider, waits for their first syncs, and answers their ids.
+// linkBoth links a bank at each provider, waits for their first syncs, and returns their ids.
 func (b *bankWorld) linkBoth(t *testing.T) (plaid, teller string) {
 	t.Helper()
 	token, book := b.plaid.NewItem("")
-	e := b.teller.Enrol()
+	e := b.teller.Enroll()
 	b.books = []*banksim.Book{book, e.Book}
 	return b.link(t, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token)),
 		b.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
 			e.AccessToken, e.ID))
 }
 
-// deliver sends a delivery and answers the status and the body.
+// deliver sends a delivery and returns the status and the body.
 func deliver(ctx context.Context, client *http.Client, url string, d banksim.Delivery) (int, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(d.Body))
 	if err != nil {
@@ -280,8 +280,8 @@ func (w *world) holdsBooks(t testing.TB, books ...*banksim.Book) {
 	}
 }
 
-// Plaid tells that a member is through on its own page: the session ends and its bank syncs, though
-// nobody looks at the page or sweeps.
+// Plaid reports that a member has finished on its own page: the session ends and its bank syncs,
+// though nobody looks at the page or sweeps.
 func TestWebhookEndsALinkSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -149,7 +149,7 @@ func foreign(s op.Surface, text string) bool {
 	return len(errs.Named(text)) > 0 || path && s != op.REST || command && s == op.Tool
 }
 
-// The check above notices an error that is told in another surface's words.
+// The check above finds an error in another surface's words.
 func TestForeignWordsAreNoticed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -174,11 +174,11 @@ func TestForeignWordsAreNoticed(t *testing.T) {
 func TestErrorsSuggest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	category := `{"error":{"code":"NOT_FOUND","message":"there is no such category; did you mean food_and_drink_groceries? `
+	category := `{"error":{"code":"NOT_FOUND","message":"category not found; did you mean food_and_drink_groceries? `
 	for _, c := range []struct{ surface, want string }{
-		{"", category + `GET /api/v1/categories lists them","lookup":"category","details":[{"field":"id","code":"reference","message":"there is no such record","lookup":"category","suggestions":["food_and_drink_groceries"]}]}}`},
+		{"", category + `GET /api/v1/categories lists them","lookup":"category","details":[{"field":"id","code":"reference","message":"not found","lookup":"category","suggestions":["food_and_drink_groceries"]}]}}`},
 		{"command", category +
-			`coffer category list lists them","lookup":"category","details":[{"field":"id","code":"reference","message":"there is no such record","lookup":"category","suggestions":["food_and_drink_groceries"]}]}}`},
+			`coffer category list lists them","lookup":"category","details":[{"field":"id","code":"reference","message":"not found","lookup":"category","suggestions":["food_and_drink_groceries"]}]}}`},
 	} {
 		got := w.send(t, exchange{
 			method: http.MethodGet, path: "/api/v1/categories/groceries", key: w.key,
@@ -192,7 +192,7 @@ func TestErrorsSuggest(t *testing.T) {
 		"/api/v1/transactions?category=food_and_drink_grocerys": `"suggestions":["food_and_drink_groceries"`,
 		"/api/v1/transactions?tags=need-review":                 `did you mean needs-review`,
 		"/api/v1/transactions?sort_by=amunt":                    `"suggestions":["amount"]`,
-		"/api/v1/categories/quite-another-thing":                `"message":"there is no such category; GET /api/v1/categories lists them"`,
+		"/api/v1/categories/quite-another-thing":                `"message":"category not found; GET /api/v1/categories lists them"`,
 	} {
 		if got := w.send(t, exchange{method: http.MethodGet, path: path, key: w.key}); !strings.Contains(got.body,
 			want) {

@@ -13,9 +13,9 @@ import (
 	"coffer/internal/pg"
 )
 
-// What is shipped passes the checks that a person's workflow passes: its tools exist and fit its
-// scope, its blocks exist, its filter and its schedule are valid. The control names a tool that is
-// not there.
+// The shipped presets pass the checks of a person's workflow: their tools exist and fit their
+// scope, their blocks exist, their filter and schedule are valid. The control names a tool that
+// does not exist.
 func TestPresetsAreValid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -40,8 +40,8 @@ func TestPresetsAreValid(t *testing.T) {
 	}
 }
 
-// A transcript is sent as it is, and with follow until its run has ended: what was written before
-// the end is never missed.
+// A transcript is sent as it is, and with follow until its run has ended: everything before the end
+// is always sent.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -47,8 +47,8 @@ func newWorldOn(t testing.TB, database string, c app.Config) *world {
 	return newWorldAt(t, database, c, httptest.NewUnstartedServer(nil))
 }
 
-// newWorldAt is newWorldOn with a server that has an address already, which the service may then be
-// told.
+// newWorldAt is newWorldOn with a server that already has an address, which the service can then be
+// configured with.
 func newWorldAt(t testing.TB, database string, c app.Config, server *httptest.Server) *world {
 	t.Helper()
 	c.DatabaseURL, c.DatabaseMaxConns = seal.NewSecret(database), 8
@@ -162,7 +162,7 @@ func opNamed(t testing.TB, ops []*op.Op, name string) *op.Op {
 // it with the race detector.
 func concurrent(t *testing.T) { t.Helper() }
 
-// golden holds got against a file, or with -update writes it.
+// golden compares got with a file, or with -update writes it.
 func golden(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {

@@ -53,12 +53,12 @@ func (a *Archive) Ops() []*op.Op {
 	return []*op.Op{
 		op.Long(op.Writing(op.Spec{
 			Name: "export.create", Route: "POST /exports", People: op.PeopleAlways,
-			Summary: "Exports the whole household, or only its ledger, as a job; the result is a download link " +
-				"that works once.",
+			Summary: "Exports everything, or only transactions, as a job; the result is a download link that " +
+				"works once.",
 		}, a.CreateExport), 0, a.jobs.Await),
 		op.Calling(op.Spec{
 			Name: "user.erase", Route: "POST /users/{id}/erase", People: op.PeopleUnlessDry,
-			Summary: "Erases everything that belongs to a member, permanently; dry_run shows what would be erased.",
+			Summary: "Permanently erases a member's data; dry_run shows what would be erased.",
 		}, a.askErase, a.Erase),
 	}
 }

@@ -104,9 +104,10 @@ var furnishing = []string{
 	`insert into prompt_block (id, short_id, slug, title, body)
 		values (gen_random_uuid(), 'pb000001', 'ours', 'Ours', E'The "kiosk" \\ ☕')`,
 	`insert into workflow (id, short_id, slug, name, description, prompt, prompt_blocks, tools, scope, trigger, schedule,
-		worklist, max_cost_micros, due_at) values (gen_random_uuid(), 'wf000001', 'toys', 'Toys', '', E'Say\n"hello"',
+		worklist, max_cost_micros, due_at, enabled) values (gen_random_uuid(), 'wf000001', 'toys', 'Toys', '', E'Say\n"hello"',
 		'{ours}', '{query_transactions}', 'full_access', 'schedule', '0 7 * * 1', '{"filter": {}, "sets": ["tags"]}', 500000,
-		now())`,
+		now(), true)`,
+	`insert into model_setting (provider, base_url, prices) values ('openai_compatible', 'http://192.0.2.1/v1', '[]')`,
 	`insert into workflow_run (id, short_id, workflow_id, workflow_slug, trigger, status, definition, definition_hash,
 		cost_micros, plan_state, asked_type, asked_name, finished_at)
 		select gen_random_uuid(), 'wr000001', id, slug, 'manual', 'limit_reached', '{"name": "Toys"}', 'x', 12345, 'waiting',
@@ -150,8 +151,8 @@ func load(ctx context.Context, a *app.App, file []byte) error {
 	return err
 }
 
-// What is exported comes back as it was: the same canonical hash, and the same rows in every table
-// that is exported. Without its secrets.
+// An import restores everything that was exported, except secrets: the same canonical hash, and the
+// same rows in every exported table.
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	n := 3000
@@ -174,7 +175,8 @@ func TestExportAndImport(t *testing.T) {
 	for name, text := range first {
 		same := second[name] == text
 		if changed := name == "manifest.json" || name == "SHA256SUMS" ||
-			name == "data/connection.ndjson"; same == changed && name != "SHA256SUMS" {
+			name == "data/connection.ndjson" || name == "data/workflow.ndjson" ||
+			name == "data/model_setting.ndjson"; same == changed && name != "SHA256SUMS" {
 			t.Errorf("%s: the same is %v", name, same)
 		}
 	}
@@ -183,11 +185,16 @@ func TestExportAndImport(t *testing.T) {
 	if err != nil || live > 0 {
 		t.Errorf("%d connections look alive: %v", live, err)
 	}
+	acting, err := pg.Value[int](t.Context(), to.DB, `select (select count(*) from workflow where enabled or due_at is not null)
+		+ (select count(*) from model_setting where base_url is not null)`)
+	if err != nil || acting > 0 {
+		t.Errorf("%d workflows or addresses of models came with the archive: %v", acting, err)
+	}
 	if strings.Contains(first["data/connection.ndjson"], "credentials") ||
 		strings.Contains(first["data/quarantine.ndjson"], "raw") || first["data/token.ndjson"] != "" {
 		t.Error("secrets are in the export")
 	}
-	// What comes next finds its place behind what was imported, and the references are back.
+	// Sequences continue after the imported rows, and the foreign keys are back.
 	next, err := pg.Value[bool](t.Context(), to.DB, `select nextval(pg_get_serial_sequence('entry', 'id')) > max(id)
 		from entry`)
 	if err != nil || !next {
@@ -332,12 +339,48 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
+// An archive whose files are larger than it says, or that has a line longer than any row, is refused
+// before that is read into memory, however well it is packed and summed.
+func TestArchiveBombs(t *testing.T) {
+	t.Parallel()
+	good := contents(t, written(t, lived(t, 300), "archive"))
+	to := house(t, pgtest.URL(t))
+	for name, honest := range map[string]bool{"a file of the wrong size": false, "a line longer than a row": true} {
+		files := maps.Clone(good)
+		var m archive.Manifest
+		if err := json.Unmarshal([]byte(files["manifest.json"]), &m); err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]int64{}
+		for _, c := range m.Tables {
+			said[c.File] = c.Bytes
+		}
+		files["data/transaction.ndjson"] = strings.Repeat(" ", 17<<20)
+		resum(t, files, &m)
+		if !honest {
+			printed := files["manifest.json"]
+			for i, c := range m.Tables {
+				m.Tables[i].Bytes = said[c.File]
+			}
+			b, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files["manifest.json"] = string(b)
+			files["SHA256SUMS"] = strings.Replace(files["SHA256SUMS"], sum(printed), sum(string(b)), 1)
+		}
+		if err := load(t.Context(), to, zipped(t, files)); err == nil || !strings.Contains(err.Error(), "its size is wrong") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // resum makes the sums right again, as someone would who knows how.
 func resum(t testing.TB, f map[string]string, m *archive.Manifest) {
 	t.Helper()
 	var sums strings.Builder
 	for i, c := range m.Tables {
-		m.Tables[i].SHA256 = sum(f[c.File])
+		m.Tables[i].SHA256, m.Tables[i].Bytes = sum(f[c.File]), int64(len(f[c.File]))
 		sums.WriteString(m.Tables[i].SHA256 + "  " + c.File + "\n")
 	}
 	b, err := json.Marshal(m)

@@ -28,17 +28,17 @@ const minPassphrase = 12
 // once a backup.
 const scryptWork = 17
 
-// recipients are who can open the backup, and spare opens it for the check after writing. Where
-// public keys are given nobody here could open it, so a key that lives as long as the call is added
-// to them.
+// recipients returns the keys that can open the backup, and spare opens it for the check after
+// writing. If public keys are given, nobody here could open it, so a key that lives as long as the
+// call is added to them.
 func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 	switch {
 	case l.Passphrase != "" && len(l.Recipients) > 0:
-		return nil, nil, errs.New(errs.ValidationError, "give either a passphrase or recipients, not both")
+		return nil, nil, errs.New(errs.ValidationError, "pass either a passphrase or recipients, not both")
 	case l.Passphrase != "" && utf8.RuneCountInString(l.Passphrase) < minPassphrase:
 		return nil, nil, errs.New(errs.ValidationError,
-			"anyone who gets the backup can try passphrases without limit: use at least %d characters; five random "+
-				"words are good", minPassphrase)
+			"the passphrase must have at least %d characters, because anyone with the file can try "+
+				"passphrases without limit; use five random words", minPassphrase)
 	case l.Passphrase != "":
 		to, err := age.NewScryptRecipient(l.Passphrase)
 		if err != nil {
@@ -49,14 +49,14 @@ func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 		return []age.Recipient{to}, spare, err
 	case len(l.Recipients) == 0:
 		return nil, nil, errs.New(errs.ValidationError,
-			"a backup is always encrypted: set COFFER_BACKUP_PASSPHRASE, or give a public key with --recipient "+
-				"(age-keygen creates a key pair)")
+			"backups are always encrypted: set COFFER_BACKUP_PASSPHRASE, or pass a public key with "+
+				"--recipient (age-keygen creates a key pair)")
 	}
 	for _, text := range l.Recipients {
 		r, err := age.ParseX25519Recipient(text)
 		if err != nil {
 			return nil, nil, errs.New(errs.ValidationError,
-				"a recipient is the public key that age-keygen prints; it begins with age1")
+				"a recipient must be a public key from age-keygen, which begins with age1")
 		}
 		to = append(to, r)
 	}
@@ -67,7 +67,7 @@ func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 	return append(to, once.Recipient()), once, nil
 }
 
-// identities are what opens a backup.
+// identities returns the keys that open a backup.
 func (l Lock) identities() ([]age.Identity, error) {
 	if l.Identities != "" {
 		f, err := os.Open(l.Identities)
@@ -77,14 +77,14 @@ func (l Lock) identities() ([]age.Identity, error) {
 		defer f.Close() //nolint:errcheck // only read
 		found, err := age.ParseIdentities(f)
 		if err != nil {
-			return nil, errs.New(errs.ValidationError, "an identity is the file that age-keygen wrote: %v", err)
+			return nil, errs.New(errs.ValidationError, "the identity must be a key file from age-keygen: %v", err)
 		}
 		return found, nil
 	}
 	if l.Passphrase == "" {
 		return nil, errs.New(errs.ValidationError,
-			"a passphrase or an identity is needed to open the backup: set COFFER_BACKUP_PASSPHRASE, or name the "+
-				"file of age-keygen with --identity")
+			"set COFFER_BACKUP_PASSPHRASE to open the backup, or pass the key file from age-keygen with "+
+				"--identity")
 	}
 	one, err := age.NewScryptIdentity(l.Passphrase)
 	if err != nil {
@@ -114,7 +114,7 @@ func (a *Archive) Backup(ctx context.Context, path string, lock Lock, moved prog
 		}
 		debug.FreeOSMemory() // a passphrase's first use holds 128 MiB, and the check needs as much
 		if err := verify(f, spare); err != nil {
-			return fmt.Errorf("the backup was written but could not be read back; check the disk: %w", err)
+			return fmt.Errorf("the backup was written but could not be verified; check the disk: %w", err)
 		}
 		return nil
 	})
@@ -130,7 +130,7 @@ func verify(f *os.File, identities ...age.Identity) error {
 	return err
 }
 
-// ageMark is how files of age begin.
+// ageMark is the beginning of age files.
 const ageMark = "age-encryption.org/"
 
 // decrypt opens a backup. Each part of it is checked when it is read.
@@ -145,12 +145,12 @@ func decrypt(f *os.File, identities ...age.Identity) (io.ReaderAt, int64, error)
 	}
 	if string(head) != ageMark {
 		return nil, 0, errs.New(errs.ValidationError,
-			"this file is not a backup made by coffer backup; for a file made by coffer export use coffer import")
+			"this file was not made by coffer backup; to import a file from coffer export, use coffer import")
 	}
 	plain, size, err := age.DecryptReaderAt(f, info.Size(), identities...)
 	if err != nil {
 		return nil, 0, errs.Wrap(err, errs.ValidationError,
-			"the backup cannot be opened: the passphrase or identity is wrong, or the file is damaged")
+			"the backup can't be opened: wrong passphrase or identity, or a damaged file")
 	}
 	return plain, size, nil
 }
@@ -170,5 +170,6 @@ func (a *Archive) Restore(ctx context.Context, path string, lock Lock, moved pro
 	if err != nil {
 		return Manifest{}, err
 	}
-	return a.bring(ctx, plain, size, Backup, moved)
+	in, err := a.bring(ctx, plain, size, Backup, moved)
+	return in.Manifest, err
 }

@@ -23,10 +23,10 @@ type Erase struct {
 type Erasure struct {
 	UserID   id.ID  `json:"user_id"`
 	DryRun   bool   `json:"dry_run" doc:"True if nothing was erased yet"`
-	Erased   []Gone `json:"erased" doc:"What belongs to the member and is erased permanently"`
-	Unnamed  []Gone `json:"unnamed" doc:"What is kept, without the member's name"`
-	Released int64  `json:"released_accounts" doc:"The member's accounts at another member's connection: they are kept and belong to that member"`
-	JobID    *id.ID `json:"job_id" doc:"The job that continues after the call if there is a lot to erase; poll GET /api/v1/jobs/{job_id}. Null if everything is already erased"`
+	Erased   []Gone `json:"erased" doc:"The member's data that is erased permanently"`
+	Unnamed  []Gone `json:"unnamed" doc:"Data that is kept, without the member's name"`
+	Released int64  `json:"released_accounts" doc:"The member's accounts in another member's connection: they are kept and belong to that member"`
+	JobID    *id.ID `json:"job_id" doc:"Job that continues the work if there is a lot to erase; poll GET /api/v1/jobs/{job_id}. Null if everything is already erased"`
 }
 
 // Gone is the number of rows of a table that are erased or changed.
@@ -51,7 +51,7 @@ type target struct {
 	Accounts    []id.ID `json:"accounts"`
 }
 
-// args are what every statement of an erasure may name.
+// args returns the arguments that every statement of an erasure may name.
 func (t target) args() pg.Args {
 	return pg.Args{
 		"member": t.Member, "actors": t.Actors, "connections": t.Connections, "accounts": t.Accounts,
@@ -65,8 +65,8 @@ type person struct {
 	Deleted bool  `db:"deleted"`
 }
 
-// whom is the member that a caller named. One that was deleted can still be erased: their name is
-// in the journal.
+// whom returns the member that a caller named. A deleted member can still be erased, because their
+// name is in the journal.
 func whom(ctx context.Context, q pg.Querier, ref string) (person, error) {
 	p, err := pg.One[person](ctx, q, `select id, deleted_at is not null as deleted from member
 		where id = $1 or short_id = $2`, pg.RefTo(ref).IDArgs()...)
@@ -75,7 +75,8 @@ func whom(ctx context.Context, q pg.Querier, ref string) (person, error) {
 
 var errTried = errors.New("some rows would be left over")
 
-// removable says whether auth would let the member go, by trying it and taking it back.
+// removable returns the error that auth would return for removing the member. It tries that and
+// rolls it back.
 func (a *Archive) removable(ctx context.Context, tx pg.Tx, p person) error {
 	err := pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
 		if err := a.remove(ctx, tx, p); err != nil {
@@ -97,8 +98,8 @@ func (a *Archive) remove(ctx context.Context, tx pg.Tx, p person) error {
 	return err
 }
 
-// askErase gives access back at the banks of whoever is to be erased, after everything that could
-// refuse it.
+// askErase revokes access at the banks of the member, after all checks that could reject the
+// erasure.
 func (a *Archive) askErase(ctx context.Context, q pg.Querier, in Erase) (bool, error) {
 	if in.DryRun {
 		return false, nil
@@ -201,9 +202,10 @@ func (a *Archive) runErase(ctx context.Context, r *job.Run) (any, error) {
 	})
 }
 
-// find says what belongs to the member. An account is its owner's, else its connection's member's;
-// what hangs on another member's sign-in at a bank would come again with the next sync, and stays.
-// Unless it is only looked at, nobody else may change whose it is until the transaction ends.
+// find returns everything that belongs to the member. An account belongs to its owner, else to its
+// connection's member. Accounts of another member's connection stay, because the next sync would
+// bring them back. Unless look is set, nobody else can change the owners until the transaction
+// ends.
 func find(ctx context.Context, tx pg.Tx, member id.ID, look bool) (t target, err error) {
 	t.Member = member
 	if !look {
@@ -233,7 +235,7 @@ func find(ctx context.Context, tx pg.Tx, member id.ID, look bool) (t target, err
 	return t, err
 }
 
-// count is how many rows of each table are concerned.
+// count returns how many rows of each table are affected.
 func (t target) count(ctx context.Context, q pg.Querier) (Erasure, error) {
 	out := Erasure{UserID: t.Member}
 	var err error
@@ -285,12 +287,12 @@ func list(rows map[string]int64) []Gone {
 	return out
 }
 
-// What goes beside that which refers to the member, as conditions on x, before anything has gone.
-// They ask with exists, of one row at a time: a list of half a million ids would not fit where in
-// keeps it, and would be read for every row.
+// Conditions on x for the rows to delete besides those that refer to the member, evaluated before
+// anything is deleted. They use exists for one row at a time: a list of half a million ids would
+// not fit into the memory of in, and would be read for every row.
 const (
 	entryGone = `(x.subject = 'transaction' and (exists (select from transaction t where t.id = x.subject_id and t.account_id = any(@accounts)) or exists (select from comment c where c.id = x.ref and c.author_id = any(@actors))) or ` + saidGone + `)`
-	// What was said of the accounts, and of what they are linked with.
+	// Entries about the accounts, and about their account links.
 	saidGone = `(x.subject = 'account' and x.subject_id = any(@accounts)
 		or x.subject = 'account_link' and x.subject_id in (select id from account_link where primary_id = any(@accounts) or mirror_id = any(@accounts)))`
 	// Wordings that no transaction of others has: theirs, and those that no transaction has any
@@ -317,7 +319,7 @@ func (t target) changes(ctx context.Context, q pg.Querier, gone, unnamed map[str
 	return err
 }
 
-// named is what keeps the member's name, as conditions on x, and stays.
+// named are conditions on x for records that keep the member's name, and stay.
 var named = map[string]string{
 	"connection": "x.member_id = @member and x.id <> all(@connections)",
 	"entry": "x.note is not null and exists (select from change c where c.id = x.change_id and c.actor_id = " +

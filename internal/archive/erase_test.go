@@ -233,7 +233,7 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		if _, err := a.Auth.User(ctx, a.DB, auth.UserRef{ID: theirs.String()}); err == nil {
 			t.Error("the member is still there")
 		}
-		// Asked once more before it is done, it is the same job; after that job was cancelled,
+		// Asked once more before it is done, it is the same job; after that job was canceled,
 		// another.
 		again := func() string {
 			t.Helper()
@@ -292,7 +292,7 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
-		if _, err := erase(t, a, members[1].String(), dry); err == nil || !strings.Contains(err.Error(), "last admin") {
+		if _, err := erase(t, a, members[1].String(), dry); err == nil || !strings.Contains(err.Error(), "only admin") {
 			t.Errorf("the last admin, dry run %v: %v", dry, err)
 		}
 	}

@@ -17,8 +17,8 @@ const batchSize = 2000
 // is left.
 type part func(context.Context, pg.Tx) (int64, error)
 
-// An eraser is one erasure under way. What it has to do is always asked of the database, so that it
-// can be broken off anywhere.
+// An eraser is one running erasure. It always reads from the database what is left to do, so it can
+// be interrupted anywhere.
 type eraser struct {
 	target
 	links *accountlink.Links
@@ -40,7 +40,7 @@ func (t target) detach(ctx context.Context, tx pg.Tx) error {
 	_, err = pg.Exec(ctx, tx, `
 		update connection set status = 'disconnected', status_reason = 'ERASED', credentials = null,
 			next_sync_at = null, updated_at = clock_timestamp(),
-			status_message = 'The member who signed in at this bank was erased; link the bank again to sync it.'
+			status_message = 'The member who connected this bank was erased; connect the bank again to sync it.'
 		where member_id = @member`, t.args())
 	return err
 }
@@ -116,7 +116,7 @@ var leftovers = []string{
 	`delete from idempotency
 		where ctid = any(array(select ctid from idempotency where actor_id = any(@actors) limit @most))`,
 	`delete from write_budget where key_id = any(@actors)`,
-	// What models were told and answered may be about anyone, and so may what they planned.
+	// Messages to and from models may be about anyone, and so may their plans.
 	`delete from workflow_line where ctid = any(array(select ctid from workflow_line limit @most))`,
 	`update workflow_run set plan_state = 'dropped' where plan_state = 'waiting'`,
 	`delete from workflow_plan where ctid = any(array(select ctid from workflow_plan limit @most))`,
@@ -174,9 +174,9 @@ func (e *eraser) comments(ctx context.Context, tx pg.Tx) (int64, error) {
 		delete from comment c using theirs t where t.id = c.id`, e.args())
 }
 
-// wordings blanks some of what banks wrote and no transaction has any more. They are not deleted:
-// the foreign key's check would read all deleted transactions for each of them. Whoever stores
-// transactions writes to the table first, so none finds a wording that is about to be blanked.
+// wordings blanks some wordings that no transaction uses any more. They are not deleted: the check
+// of the foreign key would read all deleted transactions for each of them. Every writer of
+// transactions writes to this table first, so none finds a wording that is about to be blanked.
 func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 	if _, err := pg.Exec(ctx, tx, `lock table descriptor in share row exclusive mode`); err != nil {
 		return 0, err
@@ -190,9 +190,9 @@ func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 					limit @most))`, e.args())
 }
 
-// root erases accounts, connections and the member, and what refers to them still. A connection
-// that holds another's account goes to that one. It says whether it could: accounts that have
-// transactions again stay for another round.
+// root erases accounts, connections and the member, and all remaining references to them. A
+// connection that has another member's account is given to that member. It reports whether it was
+// possible: accounts that have transactions again stay for another round.
 func (e *eraser) root(ctx context.Context, tx pg.Tx, held map[string]holders) (done bool, rows int64, err error) {
 	// from here on nobody can add a transaction
 	if _, err := pg.Exec(ctx, tx, `select from account where id = any(@accounts)

@@ -27,7 +27,7 @@ const (
 
 // CreateExport is the input of CreateExport.
 type CreateExport struct {
-	Format string `json:"format,omitempty" enum:"archive,csv,hledger,beancount" default:"archive" doc:"archive is the whole household, for coffer import on another installation; the other formats contain only the ledger"`
+	Format string `json:"format,omitempty" enum:"archive,csv,hledger,beancount" default:"archive" doc:"archive contains everything, for coffer import on another installation; the other formats contain only transactions"`
 }
 
 // A request is what the job is asked for.
@@ -37,16 +37,16 @@ type request struct {
 	Asker  string `json:"asker"`
 }
 
-// A done is what the job stores of its end. The link is not in it: only with the credential of who
-// asked can it be told.
+// A done is the stored result of the job. It does not contain the link, which can only be made with
+// the credential of the requester.
 type done struct {
 	Export  id.ID   `json:"export_id"`
 	Asker   string  `json:"asker"`
 	Expires pg.Time `json:"expires_at"`
 }
 
-// asker names a caller's credential without telling anything about it: only who comes with the same
-// one can make the link.
+// asker identifies a caller's credential without revealing anything about it: only a caller with
+// the same credential can make the link.
 func asker(actor op.Actor) string {
 	mac := hmac.New(sha256.New, actor.Bond[:])
 	mac.Write([]byte("requester of exports"))
@@ -59,8 +59,8 @@ type ExportLink struct {
 	Expires pg.Time `json:"expires_at"`
 }
 
-// token is what opens the link. It follows from the caller's credential, which is stored nowhere,
-// so that the same caller can be shown it again and a reader of the database cannot know it.
+// token returns the secret of the link. It is derived from the caller's credential, which is not
+// stored, so the same caller can get it again and a reader of the database cannot know it.
 func token(actor op.Actor, export id.ID) string {
 	mac := hmac.New(sha256.New, actor.Bond[:])
 	mac.Write([]byte("export " + export.String()))
@@ -73,7 +73,7 @@ func (a *Archive) CreateExport(ctx context.Context, tx pg.Tx, in CreateExport) (
 	actor := op.ActorOf(ctx)
 	if actor.Bond == (op.Actor{}).Bond {
 		return job.Job{}, errs.New(errs.ValidationError,
-			"a download link needs a caller with a key; on the server itself, coffer export writes the file directly")
+			"a download link requires an API key; on the server, use coffer export")
 	}
 	r := request{Export: id.New(), Format: in.Format, Asker: asker(actor)}
 	made, err := a.jobs.Enqueue(ctx, tx, exportKind, r, job.Options{Unique: r.Asker + " " + r.Format})
@@ -204,7 +204,7 @@ var endings = map[string][2]string{
 // however the download ends.
 func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet { // looking at a link must not use it up
-		return errs.New(errs.MethodNotAllowed, "use GET for this address")
+		return errs.New(errs.MethodNotAllowed, "use GET for this URL")
 	}
 	ctx := r.Context()
 	hash := sha256.Sum256([]byte(r.PathValue("token")))
@@ -214,7 +214,7 @@ func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
 		returning id, format, bytes, to_char(created_at, 'YYYY-MM-DD') as day`, hash[:])
 	if errors.Is(err, pg.ErrNoRow) {
 		return errs.New(errs.NotFound,
-			"this link was used, has expired or does not exist; create another with {export.create}")
+			"this link was already used, has expired or does not exist; create another with {export.create}")
 	}
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(time.Minute)) // for each piece; not every writer has one
 		if _, err := w.Write(content); err != nil {
-			return nil //nolint:nilerr // the client has gone; what is left is swept
+			return nil //nolint:nilerr // the client has gone; the rest is swept
 		}
 	}
 	return nil

@@ -43,9 +43,9 @@ func there(path string) error {
 	return errs.New(errs.Conflict, "%s already exists; choose another name", path)
 }
 
-// name gives a file its name unless something has it already: of two at once one must be told. File
-// systems without links, such as those of memory sticks, have the name reserved by an empty file
-// first.
+// name gives a file its name, or fails if the name is taken: of two concurrent calls one must fail.
+// File systems without links, such as those of memory sticks, have the name reserved by an empty
+// file first.
 func name(from, path string, link func(from, path string) error) error {
 	err := link(from, path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {

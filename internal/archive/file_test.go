@@ -10,8 +10,8 @@ import (
 	"coffer/internal/errs"
 )
 
-// A file gets its name when it is whole, for its owner alone, and nothing else is left; what has
-// the name already stays as it is.
+// A file gets its name when it is complete, is readable by its owner only, and leaves nothing else
+// behind. An existing file of that name stays as it is.
 func TestIntoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -34,7 +34,7 @@ func TestIntoFile(t *testing.T) {
 		})
 	}
 	if err := write("half", errors.New("broken off")); err == nil {
-		t.Error("a failure is told")
+		t.Error("a failure is not reported")
 	}
 	holds("", 0)
 	if err := write("whole", nil); err != nil {

@@ -55,8 +55,8 @@ type category struct {
 	path   string
 }
 
-// An entry is a transaction: what the account lost or gained, and what for. Texts are a bank's or a
-// person's and may hold anything.
+// An entry is a transaction: the change of the account's balance, and the reason. Texts come from a
+// bank or a person and may contain anything.
 type entry struct {
 	ShortID      string   `db:"short_id"`
 	Date         pg.Date  `db:"date"`
@@ -86,7 +86,7 @@ type share struct {
 	Tags         []string `json:"tags"`
 }
 
-// leaves are what counts of the transaction: its parts, or itself.
+// leaves returns the entries that count: the transaction's parts, or itself.
 func (e *entry) leaves() []entry {
 	if len(e.Parts) == 0 {
 		return []entry{*e}
@@ -101,7 +101,7 @@ func (e *entry) leaves() []entry {
 	return out
 }
 
-// payee is who got or gave the money, as well as anyone knows.
+// payee returns the other party of the payment, as well as it is known.
 func (e *entry) payee() string {
 	switch {
 	case e.Counterparty != nil:
@@ -180,10 +180,10 @@ func each(ctx context.Context, q pg.Querier, moved progress, f func(*entry) erro
 	return rows.Err()
 }
 
-// readBook reads accounts with their opening balances, and categories. What a bank calls the
-// balance of a card or a loan is what is owed. A bank's balance does not count what is pending, and
-// neither does an opening. If the bank states none, the last balance that a statement or a person
-// stated holds, and what was posted since.
+// readBook reads accounts with their opening balances, and categories. The bank's balance of a card
+// or a loan is the amount owed. A bank's balance does not include pending transactions, and neither
+// does an opening balance. If the bank states none, the last balance from a statement or a person
+// is used, plus everything posted since.
 func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 	b := &book{account: map[id.ID]*account{}, category: map[id.ID]*category{}}
 	var err error
@@ -235,11 +235,11 @@ func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 	return b, nil
 }
 
-// roots are the words by which a dialect tells what kind of account one is.
+// roots are a dialect's top-level names for the kinds of accounts.
 type roots struct{ assets, debts, spent, earned, equity string }
 
-// name gives every account and category a path of its own. Two that would get the same are told
-// apart by their short ids.
+// name gives every account and category a unique path. If two would get the same path, their short
+// ids are added.
 func (b *book) name(r roots, part func(string) string) {
 	taken := map[string]bool{}
 	give := func(path string, own id.ID) string {
@@ -268,9 +268,9 @@ func (b *book) name(r roots, part func(string) string) {
 	}
 }
 
-// other is where the money went or came from. The mirror of another account's entry is no spending:
-// it would count twice. Nor is what moved between two own accounts, whatever it is filed under:
-// both sides meet in one place.
+// other returns the account at the other side of the entry. The mirror of another account's entry
+// is not spending: it would count twice. A transfer between two own accounts is not spending
+// either, whatever its category: both sides meet in one account.
 func (b *book) other(r roots, part func(string) string, e *entry) string {
 	switch {
 	case e.Excluded:

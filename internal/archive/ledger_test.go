@@ -73,8 +73,8 @@ func furnishHostile(t *testing.T, a *app.App) {
 			'date2:nonsense']) with ordinality h (s, n)`,
 		`insert into transaction_tag select t.id, g.id, true, 'user'
 			from (select id from transaction order by id limit 20) t, tag g where g.short_id like 'tt%'`,
-		// what somebody entered by hand, every third of them matched with the bank's own row, and some with a
-		// hostile wording
+		// Transactions entered by hand, every third of them matched with the bank's own row, and
+		// some with a hostile wording.
 		`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin,
 				category_id, excluded, linked_id)
 			select gen_random_uuid(), 'm' || left(md5(t.id::text), 7), t.account_id, 'manual:' || t.id, t.date, t.amount,
@@ -127,8 +127,8 @@ const ourSpending = `
 	where t.deleted_at is null and not t.is_split
 		and not (coalesce(w.origin, t.origin) = 'manual' and t.excluded) group by 1 order by 1`
 
-// matchedTwice holds a ledger against what was entered by hand: a payment that is matched with the
-// bank's row is not in it, and the others are, some of each split.
+// matchedTwice checks the transactions entered by hand in a ledger: a payment that is matched with
+// the bank's row is not in it, and the others are, some of each split.
 func matchedTwice(t *testing.T, a *app.App, path string) {
 	t.Helper()
 	type row struct {
@@ -223,7 +223,7 @@ func bag(t *testing.T, a *app.App, query string) map[string]int {
 	return out
 }
 
-// compare holds what a ledger says was spent, earned and moved against ours.
+// compare compares the spending, income and transfers in a ledger with ours.
 func compare(t *testing.T, a *app.App, theirs func(func(name, amount string))) {
 	t.Helper()
 	rows, err := pg.All[sumRow](t.Context(), a.DB, ourSpending)

@@ -14,29 +14,43 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// Imported describes the imported data, and the parts of it that were switched off.
+type Imported struct {
+	Manifest
+	Closed Closed
+}
+
+// Closed lists everything that an import leaves to a person to switch on: an archive may be a
+// stranger's, or a copy of a household that is still in use elsewhere.
+type Closed struct {
+	Connections int64 // that were to sync; they have no credentials any more
+	Workflows   int64 // that were enabled
+	Addresses   int64 // of model servers, which are given what agents read
+}
+
 // Import imports an export into an empty household, completely or not at all.
-func (a *Archive) Import(ctx context.Context, r io.ReaderAt, size int64, moved progress) (Manifest, error) {
+func (a *Archive) Import(ctx context.Context, r io.ReaderAt, size int64, moved progress) (Imported, error) {
 	return a.bring(ctx, r, size, Export, moved)
 }
 
-func (a *Archive) bring(ctx context.Context, r io.ReaderAt, size int64, k Kind, moved progress) (Manifest, error) {
+func (a *Archive) bring(ctx context.Context, r io.ReaderAt, size int64, k Kind, moved progress) (Imported, error) {
 	in, err := open(r, size, k)
 	if err != nil {
-		return Manifest{}, err
+		return Imported{}, err
 	}
 	err = pgx.BeginFunc(ctx, a.db.Pool, func(tx pgx.Tx) error { return in.load(ctx, tx, moved) })
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && (pe.Code[:2] == "23" || pe.Code == "42703") {
 		err = errs.Wrap(err, errs.ValidationError,
-			"this archive has schema %d, which does not match this coffer's (%s): import it with the version that "+
-				"wrote it (%s), then upgrade that installation", in.Schema, pe.ConstraintName, in.Coffer)
+			"this archive has schema %d, which this version of coffer (%s) doesn't support: import it with "+
+				"the version that wrote it (%s), then upgrade that installation", in.Schema, pe.ConstraintName,
+			in.Coffer)
 	}
-	return in.Manifest, err
+	return Imported{in.Manifest, in.closed}, err
 }
 
-// load writes the archive's rows in place of those that a new household has, reads them again, and
-// holds what it reads against the manifest before anything is committed. Foreign keys are dropped
-// meanwhile and created again at the end, so that rows may come in any order and are checked all at
-// once.
+// load replaces the rows of a new household with the archive's, reads them again, and compares them
+// with the manifest before anything is committed. Foreign keys are dropped meanwhile and created
+// again at the end, so rows may come in any order and are checked all at once.
 func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 	if _, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '0', true),
 		set_config('lock_timeout', '0', true)`); err != nil {
@@ -65,7 +79,7 @@ func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 		i := slices.IndexFunc(all, func(t table) bool { return t.name == c.Table })
 		if i < 0 {
 			return errs.New(errs.ValidationError,
-				"this archive contains the table %q, which this coffer does not know; upgrade this coffer first",
+				"this archive contains the unknown table %q; upgrade coffer first",
 				c.Table)
 		}
 		if err := a.fill(ctx, tx, all[i], c, moved); err != nil {
@@ -76,13 +90,7 @@ func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 		return err
 	}
 	if a.Kind == Export {
-		// Their credentials are not in the archive, so no sync can ever succeed: the contract's
-		// word for that is disconnected.
-		_, err := pg.Exec(ctx, tx, `
-			update connection set status = 'disconnected', status_reason = 'IMPORTED',
-				status_message = 'This connection came from an export, which contains no credentials; link the bank again to sync it.', next_sync_at = null
-			where provider <> 'csv' and status <> 'disconnected'`)
-		if err != nil {
+		if a.closed, err = closeDoors(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -95,6 +103,25 @@ func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 		}
 	}
 	return keys.add(ctx, tx)
+}
+
+// closeDoors switches off whatever of an export would act by itself or send anything anywhere.
+func closeDoors(ctx context.Context, tx pg.Tx) (out Closed, err error) {
+	// Their credentials are not in the archive, so no sync can ever succeed: the contract's word
+	// for that is disconnected.
+	if out.Connections, err = pg.Exec(ctx, tx, `
+		update connection set status = 'disconnected', status_reason = 'IMPORTED',
+			status_message = 'This connection came from an export, which contains no credentials; link the bank again to sync it.', next_sync_at = null
+		where provider <> 'csv' and status <> 'disconnected'`); err != nil {
+		return out, err
+	}
+	if out.Workflows, err = pg.Exec(ctx, tx, `update workflow set enabled = false, due_at = null
+		where enabled or due_at is not null`); err != nil {
+		return out, err
+	}
+	out.Addresses, err = pg.Exec(ctx, tx, `update model_setting set base_url = null, version = version + 1
+		where base_url is not null`)
+	return out, err
 }
 
 // knownProviders refuses records of providers that this coffer does not have: it could neither sync
@@ -111,7 +138,7 @@ func knownProviders(ctx context.Context, tx pg.Tx) error {
 		return err
 	}
 	return errs.New(errs.ValidationError,
-		"this archive holds records of a provider that this coffer does not know; bring this coffer up to date first")
+		"this archive contains records of an unknown provider; upgrade coffer first")
 }
 
 // homeless refuses when someone has a way into the new household as a member whom the archive does
@@ -127,8 +154,8 @@ func (a *reader) homeless(ctx context.Context, tx pg.Tx) error {
 		return err
 	}
 	return errs.New(errs.Conflict,
-		"someone has signed in to this household, or created a key, as a member who is not in the archive: import it "+
-			"into a new, empty database, and sign in after that")
+		"a member who is not in the archive has already signed in or created a key here: import the archive "+
+			"into a new, empty database, then sign in")
 }
 
 // empty refuses a household that has anything of its own, and keeps others from giving it something
@@ -176,8 +203,8 @@ func (a *reader) fill(ctx context.Context, tx pg.Tx, t table, c Content, moved p
 	for _, name := range c.Columns {
 		if !slices.Contains(t.names(), name) {
 			return errs.New(errs.ValidationError,
-				"this archive has schema %d and a column %q of %q that this coffer does not know: import it with the "+
-					"version that wrote it (%s), then upgrade that installation", a.Schema, name, c.Table, a.Coffer)
+				"this archive has schema %d and an unknown column %q of %q: import it with the version that "+
+					"wrote it (%s), then upgrade that installation", a.Schema, name, c.Table, a.Coffer)
 		}
 	}
 	into := t.fill(c.Columns)

@@ -15,29 +15,39 @@ import (
 	"coffer/internal/pg"
 )
 
-const maxSmall = 16 << 20 // the manifest and the sums; ours have some kilobytes
+const (
+	maxSmall = 16 << 20 // the manifest and the sums; ours have some kilobytes
+	// A row of an export is some kilobytes, or an answer of a model. A backup also has uploaded
+	// files that were on their way.
+	maxLine       = 16 << 20
+	maxBackupLine = 256 << 20
+)
 
-// damaged is what is said of a file that is not as it was written.
+// damaged returns the error for a file that was changed after it was written.
 func damaged(err error, where string) error {
 	return errs.Wrap(err, errs.ValidationError, "this archive is damaged or was modified (%s): use another copy of it",
 		where)
 }
 
-var errSum = errors.New("the hash does not match")
+var (
+	errSum   = errors.New("the hash does not match")
+	errLarge = errors.New("its size is wrong")
+)
 
-// A reader is an archive whose every byte was held against its sums.
+// A reader is an archive of which every byte matches its checksums.
 type reader struct {
 	Manifest
-	files map[string]*zip.File
+	files  map[string]*zip.File
+	closed Closed // what was switched off
 }
 
-// open reads an archive through, and answers it if it is whole: every file that the sums name is
-// there once with that hash, and no other is.
+// open reads an archive and returns it if it is complete: every file that the checksums name is
+// there once with that hash, and there is no other.
 func open(r io.ReaderAt, size int64, want Kind) (*reader, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, errs.Wrap(err, errs.ValidationError,
-			"this is not an archive of coffer, or it is damaged: expected a zip file with a manifest")
+			"this is not a coffer archive, or it is damaged: expected a zip file with a manifest")
 	}
 	a := &reader{files: map[string]*zip.File{}}
 	for _, f := range z.File {
@@ -48,6 +58,16 @@ func open(r io.ReaderAt, size int64, want Kind) (*reader, error) {
 	}
 	sums, err := a.sums()
 	if err != nil {
+		return nil, err
+	}
+	text, err := a.small(manifestName)
+	if err == nil {
+		err = json.Unmarshal(text, &a.Manifest)
+	}
+	if err != nil {
+		return nil, damaged(err, manifestName)
+	}
+	if err := a.bounded(); err != nil {
 		return nil, err
 	}
 	for name, f := range a.files {
@@ -62,17 +82,29 @@ func open(r io.ReaderAt, size int64, want Kind) (*reader, error) {
 			return nil, damaged(err, name)
 		}
 	}
-	text, err := a.small(manifestName)
-	if err == nil {
-		err = json.Unmarshal(text, &a.Manifest)
-	}
-	if err != nil {
-		return nil, damaged(err, manifestName)
-	}
 	if err := a.fits(want); err != nil {
 		return nil, err
 	}
 	return a, nil
+}
+
+// bounded refuses files that are larger than the manifest says, before anything of them is read: a
+// few megabytes can hold many gigabytes.
+func (a *reader) bounded() error {
+	most := map[string]uint64{}
+	for _, c := range a.Tables {
+		most[c.File] = uint64(max(c.Bytes, 0))
+	}
+	for name, f := range a.files {
+		limit, table := most[name]
+		if !table {
+			limit = maxSmall
+		}
+		if f.UncompressedSize64 > limit {
+			return damaged(errLarge, name)
+		}
+	}
+	return nil
 }
 
 // sums reads which file has which hash. A file that is named and is not there is noticed here.
@@ -116,12 +148,11 @@ func hashOf(f *zip.File) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
 
-// fits says whether this program can take the archive in.
+// fits returns an error if this program cannot import the archive.
 func (a *reader) fits(want Kind) error {
 	newer := a.Version > formatNumber || a.Schema > pg.Newest()
 	if a.Version == developmentFormat {
-		// the schema's number tells nothing; whether its tables and columns fit is found out while
-		// loading
+		// The schema's number says nothing here; loading shows whether the tables and columns fit.
 		newer = false
 	}
 	switch {
@@ -142,6 +173,25 @@ func (a *reader) fits(want Kind) error {
 	return nil
 }
 
+// line reads a row, and no more of a longer line than a row can have.
+func (a *reader) line(r *bufio.Reader) ([]byte, error) {
+	most := maxLine
+	if a.Kind == Backup {
+		most = maxBackupLine
+	}
+	var out []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		out = append(out, part...)
+		if len(out) > most {
+			return nil, errLarge
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return out, err
+		}
+	}
+}
+
 // batches hands the rows of a table on as JSON arrays of about a megabyte.
 func (a *reader) batches(c Content, f func(array []byte, rows int64) error) error {
 	r, err := a.files[c.File].Open()
@@ -153,7 +203,7 @@ func (a *reader) batches(c Content, f func(array []byte, rows int64) error) erro
 	var batch bytes.Buffer
 	n, all := int64(0), int64(0)
 	for {
-		line, err := lines.ReadBytes('\n')
+		line, err := a.line(lines)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return damaged(err, c.File)
 		}

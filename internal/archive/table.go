@@ -21,8 +21,8 @@ const (
 	Backup Kind = "backup"
 )
 
-// taken names every table that goes into an export. A table that is neither here nor in kept nor in
-// never fails a test, so that whoever adds one decides.
+// taken names every table that goes into an export. A test fails for a table that is not in taken,
+// kept or never, so the author of a new table must decide.
 var taken = []string{
 	"account", "account_balance", "account_link", "bank_event", "category", "category_mapping", "change", "comment",
 	"connection", "counterparty", "descriptor", "entry", "finding",
@@ -37,24 +37,24 @@ var taken = []string{
 // kept names what stays in the house when someone exports, by table or table.column, and why. A
 // backup has it.
 var kept = map[string]string{
-	"connection.credentials": "bank credentials; after an import banks are linked again",
+	"connection.credentials": "bank credentials; reconnect the banks after an import",
 	"model_setting.key":      "model keys: anyone who has one can use a model at the household's cost",
 	"quarantine.raw":         "sealed with a key that is not exported",
-	"delivery":               "messages on their way; after an import there are no endpoints",
-	"endpoint":               "endpoints with their signing secrets; after an import they are made again",
+	"delivery":               "messages being sent; an import has no endpoints",
+	"endpoint":               "endpoints with their signing secrets; create them again after an import",
 	"notification":           "notifications of this installation, kept for 90 days",
 	"idempotency":            "responses of the last 24 hours, readable only by the caller that received them",
 	"instance":               "keys of this installation itself",
 	"job":                    "jobs of this installation, kept for 30 days",
 	"link_session":           "link sessions in progress",
-	"client":                 "programs that members allowed, at this installation's address",
-	"consent":                "consents given to programs; after an import they ask again",
-	"login":                  "members' sign-in methods; after an import each member is given a new one",
+	"client":                 "assistants that members connected at this installation's address",
+	"consent":                "members' consents to assistants; connect them again after an import",
+	"login":                  "members' sign-in methods; create new ones after an import",
 	"provider_setting":       "secrets of data providers",
-	"token":                  "keys and sessions: they let callers in",
+	"token":                  "API keys and sessions",
 	"upload":                 "uploaded files in transit",
 	"webhook_event":          "webhook events, kept for 90 days",
-	"workflow_seen":          "what workflows left open; they look again after an import",
+	"workflow_seen":          "open items of workflows; they are found again after an import",
 	"write_budget":           "today's write counts of this installation's keys",
 }
 
@@ -64,12 +64,12 @@ var never = map[string]string{
 	"export":         "files generated from the rest",
 	"export_part":    "files generated from the rest",
 	"attempt":        "counts of sign-in attempts, kept for a day",
-	"ticket":         "links and challenges, valid for minutes",
-	"device":         "programs waiting for a key, for minutes",
+	"ticket":         "sign-in links and challenges, valid for minutes",
+	"device":         "pending device logins, valid for minutes",
 	"proof":          "made from the rest",
-	"proof_due":      "what is still to be proved",
+	"proof_due":      "pending balance checks",
 	"sighting":       "made from the rest",
-	"sighting_due":   "what is still to be counted",
+	"sighting_due":   "pending counts",
 }
 
 // seeded says of tables that a new household has rows in which of them those are. A household with

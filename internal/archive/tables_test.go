@@ -10,7 +10,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// Whoever adds a table or a sealed column decides whether exports hold it.
+// The author of a new table or sealed column must decide whether exports contain it.
 func TestEveryTableIsDecidedOn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -66,8 +66,8 @@ func TestEveryTableIsDecidedOn(t *testing.T) {
 
 type listed = table
 
-// undecided says which tables are in none of the lists, or in two. A name in a list that is no
-// table yet harms nobody.
+// undecided returns the tables that are in none of the lists, or in two. A listed name without a
+// table does no harm.
 func undecided(tables, taken, kept, never []string) []string {
 	var out []string
 	lists := slices.Concat(taken, kept, never)

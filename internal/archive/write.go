@@ -88,7 +88,7 @@ func snapshot(ctx context.Context, db *pg.DB, f func(pg.Tx) error) error {
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to lose
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
 		func(tx pgx.Tx) error {
-			// Whoever takes the file may be slow.
+			// The receiver of the file may be slow.
 			_, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '0', true),
 			set_config('idle_in_transaction_session_timeout', '0', true)`)
 			if err != nil {
@@ -98,12 +98,12 @@ func snapshot(ctx context.Context, db *pg.DB, f func(pg.Tx) error) error {
 		})
 }
 
-// progress is told how many more rows are done.
+// progress is called with the number of further rows that are done.
 type progress func(rows int64)
 
-// write puts the household into w as a zip file: one file for each table, then the manifest, then
-// the sums of all of them, in the form that sha256sum -c reads. Everything is of one moment, and
-// streams: what is in memory does not grow with the household.
+// write writes the household to w as a zip file: one file for each table, then the manifest, then
+// the checksums of all of them in the format of sha256sum -c. Everything is of one moment and
+// streams, so memory use does not grow with the household.
 func (a *Archive) write(ctx context.Context, w io.Writer, k Kind, moved progress) (Manifest, error) {
 	m := Manifest{Format: formatName, Version: formatNumber, Kind: k, Coffer: a.version, LeftOut: leftOut(k)}
 	z := zip.NewWriter(w)

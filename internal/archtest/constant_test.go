@@ -42,8 +42,8 @@ func collectConstants(files []*file) map[string]map[string]constant {
 	return out
 }
 
-// locals are the names that a function gives exactly one value. Scopes are not told apart: a name
-// that is set or declared twice has no value here.
+// locals returns the names that a function gives exactly one value. Scopes are ignored: a name that
+// is set or declared twice has no value here.
 func locals(d *ast.FuncDecl) map[string]ast.Expr {
 	values, times := map[string]ast.Expr{}, map[string]int{}
 	set := func(e, value ast.Expr) {
@@ -75,7 +75,7 @@ func locals(d *ast.FuncDecl) map[string]ast.Expr {
 			set(n.Value, nil)
 		case *ast.UnaryExpr:
 			if n.Op == token.AND {
-				set(n.X, nil) // whoever has the address may change it
+				set(n.X, nil) // code with the address may change it
 			}
 		case *ast.Field: // a parameter, a result, the receiver
 			for _, name := range n.Names {
@@ -107,8 +107,8 @@ func (tr *tree) reader(f *file, d ast.Decl) reader {
 	return r
 }
 
-// text is the value of a string expression: literals, constants, variables that are set once, and
-// their sums. What cannot be known is a hole.
+// text returns the value of a string expression: literals, constants, variables that are set once,
+// and their sums. Unknown parts are holes.
 func (r reader) text(e ast.Expr) string { return r.read(e, 0) }
 
 func (r reader) read(e ast.Expr, depth int) string {

@@ -9,9 +9,9 @@ import (
 	"coffer/internal/bank/all"
 )
 
-// providers checks that no file outside bank names a provider. What differs between providers is in
-// their specs, so that a new one is a directory and a line. The simulators and the sample household
-// are props, made for certain providers.
+// providers checks that no file outside bank names a provider. The differences between providers
+// are in their specs, so a new one is a directory and a line. The simulators and the sample
+// household are props, made for certain providers.
 func providers(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.shipped() {

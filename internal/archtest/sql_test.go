@@ -20,7 +20,7 @@ import (
 const pgxPath = "github.com/jackc/pgx/v5"
 
 // carriers are functions that take a statement: by folder and name for functions, by name alone for
-// methods; the value is which argument it is. Ours are recognised by a parameter that is called
+// methods; the value is which argument it is. Ours are recognized by a parameter that is called
 // sql, which is also what excuses them from knowing its value themselves.
 type carriers struct {
 	functions map[string]map[string]int
@@ -285,8 +285,8 @@ func prepared(t *testing.T, tr *tree) []finding {
 	return out
 }
 
-// fault is a finding of that kind. What cannot be checked has a key of its own: excusing it for a
-// function must not excuse what PostgreSQL refuses there.
+// fault returns a finding of that kind. Statements that cannot be checked have a different key:
+// excusing one for a function must not excuse a statement that PostgreSQL rejects there.
 func (s statement) fault(kind, format string, args ...any) finding {
 	return finding{
 		s.file.path, s.line, fmt.Sprintf(format, args...),

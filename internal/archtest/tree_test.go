@@ -154,8 +154,7 @@ var theRepository = sync.OnceValues(func() (*tree, error) {
 	return newTree(sources)
 })
 
-// skipped answers fs.SkipDir for folders that the go tool does not look into either, and for what
-// npm brings.
+// skipped returns fs.SkipDir for folders that the go tool ignores too, and for those of npm.
 func skipped(root fs.FS, p, name string) error {
 	if p == "." {
 		return nil
@@ -169,7 +168,7 @@ func skipped(root fs.FS, p, name string) error {
 	return nil
 }
 
-// sample parses a control: what must be found, then files, each after a line "-- path --".
+// sample parses a control: the expected findings, then files, each after a line "-- path --".
 func sample(t *testing.T, text string) (head string, tr *tree) {
 	t.Helper()
 	sources, at := map[string]string{}, ""

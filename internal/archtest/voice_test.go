@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A banned word must not appear in strings, package comments and comments of exported names.
+// A banned pattern must not appear in strings or comments of shipped files.
 type banned struct {
 	pattern *regexp.Regexp
 	instead string
@@ -20,73 +20,59 @@ var bannedWords = []banned{
 	{regexp.MustCompile(`(?i)\banew\b`), "again"},
 	{regexp.MustCompile(`(?i)\bshall\b`), "must or will"},
 	{regexp.MustCompile(`(?i)\bwhoever\b`), "anyone who, or the noun"},
+	{regexp.MustCompile(`(?i)\bheld against\b`), "locked, protected from or compared with"},
+	{regexp.MustCompile(`(?i)\b(?:tell|tells|told|telling)\b`), "notify, report, return or state"},
 	{regexp.MustCompile(`(?i)\bways? in(?:[.,;:]|$| of\b)`), "sign-in method"},
 	{regexp.MustCompile(`(?i)\b(?:this|that|it|which|what|login|file|answer) is no (?:[^l]|l[^o])`), "is not a"},
 }
 
-// functionsReturn is for comments alone: a question and its answer may be called so in a text.
-var functionsReturn = banned{regexp.MustCompile(`\banswers\b`), "returns"}
-
-// unspoken are the packages whose comments are not clean yet. It only gets shorter.
-var unspoken = []string{
-	"internal/account", "internal/cli", "internal/counterparty", "internal/filing", "internal/journal",
-	"internal/ledger", "internal/mcp", "internal/op", "internal/pg", "internal/pg/pgtest", "internal/rest",
-	"internal/rule", "internal/rulebook", "internal/text",
+// commentWords are for comments alone. Models and people have answers; functions return.
+var commentWords = []banned{
+	{regexp.MustCompile(`(?:^|[Ii]t |, and |^Package \w+ )answers\b`), "returns"},
+	{regexp.MustCompile(`(?:^|[.!?] )What\b[^.!?]*? is\b`), "a subject that is a noun"},
 }
 
-// voice checks that strings and exported comments of internal packages use plain words.
+// spoken are phrases of strings in which a person or a model is told something, and one name.
+var spoken = regexp.MustCompile(
+	`(?i)\btell (?:us|the household|the user)\b|\bthat tell whether\b|\bthe model is told\b|^told$|"told"`)
+
+// voice checks that strings and comments of internal packages use plain words.
 func voice(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.shipped() {
-		if !f.in("internal", "cmd") {
-			continue
-		}
 		report := func(n ast.Node, text string, list ...banned) {
 			for _, b := range list {
 				if said := b.pattern.FindString(text); said != "" {
-					what := fmt.Sprintf("%q: write %s", strings.Trim(said, " "), b.instead)
+					what := fmt.Sprintf("%q: write %s", strings.Trim(said, " ."), b.instead)
 					out = append(out, finding{f.path, tr.line(n), what, "voice " + f.path})
 				}
 			}
 		}
+		names := map[string]bool{}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				report(lit, strings.Trim(lit.Value, "`\""), bannedWords...)
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if n.Kind == token.STRING {
+					report(n, spoken.ReplaceAllString(strings.Trim(n.Value, "`\""), ""), bannedWords...)
+				}
+			case *ast.Ident:
+				names[n.Name] = true
 			}
 			return true
 		})
-		if slices.Contains(unspoken, f.dir) {
-			continue
-		}
-		for _, doc := range exportedDocs(f.syntax) {
-			report(doc, strings.Join(strings.Fields(doc.Text()), " "), append(bannedWords, functionsReturn)...)
+		for _, c := range f.syntax.Comments {
+			report(c, commentText(c, names), slices.Concat(bannedWords, commentWords)...)
 		}
 	}
 	return out
 }
 
-// exportedDocs returns the package comment and the comments of exported names.
-func exportedDocs(file *ast.File) []*ast.CommentGroup {
-	var docs []*ast.CommentGroup
-	add := func(doc *ast.CommentGroup, name string) {
-		if doc != nil && ast.IsExported(name) {
-			docs = append(docs, doc)
-		}
+// commentText returns a comment on one line. If it begins with a name of the code, as comments of
+// declarations do, the name is left out: names are not text.
+func commentText(c *ast.CommentGroup, names map[string]bool) string {
+	words := strings.Fields(c.Text())
+	if len(words) > 0 && names[words[0]] {
+		words = words[1:]
 	}
-	if file.Doc != nil {
-		docs = append(docs, file.Doc)
-	}
-	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			add(d.Doc, d.Name.Name)
-		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				if t, ok := s.(*ast.TypeSpec); ok {
-					add(d.Doc, t.Name.Name)
-				}
-			}
-		}
-	}
-	return docs
+	return strings.Join(words, " ")
 }

@@ -102,8 +102,8 @@ var writing = regexp.MustCompile(`(?is)\b(?:` + strings.Join([]string{
 
 const target = `(?:only\s+)?(?:"?(\w+)"?\.)?(?:"?(\w+)"?|(` + hole + `|%(?:\[\d+\])?[svq]))`
 
-// ownerOf answers the owner of a table, or "" for a name that is no table of ours: a temporary one,
-// or prose.
+// ownerOf returns the owner of a table, or "" for a name that is not one of our tables: a temporary
+// one, or prose.
 func ownerOf(schema, table string) (name, owner string) {
 	name, schema = strings.ToLower(table), strings.ToLower(schema)
 	if schema != "" && schema != "public" {
@@ -115,8 +115,8 @@ func ownerOf(schema, table string) (name, owner string) {
 	return name, owners[name]
 }
 
-// writes checks that only the owner of a table writes it. It reads every text of the program,
-// whoever will run it.
+// writes checks that only the owner of a table writes it. It reads every text of the program, no
+// matter which code runs it.
 func writes(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.shipped() {
@@ -193,7 +193,7 @@ func (tr *tree) copies(f *file, report func(at ast.Node, fn, schema, table strin
 	}
 }
 
-// TestOwners holds the map of owners against the migrated schema, both ways.
+// TestOwners compares the map of owners with the migrated schema, both ways.
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	tables, err := pg.Values[string](t.Context(), pgtest.New(t), `
@@ -205,7 +205,8 @@ func TestOwners(t *testing.T) {
 	for _, f := range unowned(tables, owners) {
 		t.Error(f)
 	}
-	// The control: a table without an owner, an owner without a table, an owner that is no package.
+	// The control: a table without an owner, an owner without a table, an owner that is not a
+	// package.
 	control := unowned([]string{"tag", "stray", "queue.job"},
 		map[string]string{"tag": "ledger", "ghost": "ledger", "queue.*": "job", "tag2": "nobody"})
 	want := []string{"ghost", "stray", "tag2", "tag2"}

@@ -15,14 +15,14 @@ type Assistant struct {
 	ShortID     string          `json:"short_id,omitempty" db:"short_id" required:"true"`
 	UserID      id.ID           `json:"user_id" db:"member_id"`
 	Name        string          `json:"name" db:"title" doc:"The name the program gives itself"`
-	ClientID    string          `json:"client_id" db:"name" doc:"The program's client_id; an https address means that its host vouches for it"`
-	RedirectURI string          `json:"redirect_uri" db:"redirect_uri" doc:"Where the consent was sent"`
-	Scope       string          `json:"scope" db:"scope" enum:"read_only,full_access" doc:"What was granted; a viewer's assistant can only read, whatever was granted"`
-	Resource    string          `json:"resource" db:"resource" doc:"The address it may call"`
+	ClientID    string          `json:"client_id" db:"name" doc:"The program's client_id; an https URL means that its host identifies it"`
+	RedirectURI string          `json:"redirect_uri" db:"redirect_uri" doc:"Redirect URI of the consent"`
+	Scope       string          `json:"scope" db:"scope" enum:"read_only,full_access" doc:"Granted scope; a viewer's assistant can only read"`
+	Resource    string          `json:"resource" db:"resource" doc:"URL it can call"`
 	CreatedAt   pg.Time         `json:"created_at" db:"created_at"`
 	LastUsedAt  *pg.Time        `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
 	ExpiresAt   pg.Time         `json:"expires_at" db:"expires_at" doc:"Moves forward each time the assistant is used"`
-	Record      *conduct.Record `json:"record,omitempty" db:"-" doc:"What became of its decisions"`
+	Record      *conduct.Record `json:"record,omitempty" db:"-" doc:"Track record of its decisions"`
 }
 
 const assistantColumns = `g.id, g.short_id, g.member_id, c.title, c.name, g.redirect_uri, g.scope, g.resource, g.created_at, used.at as last_used_at, used.until as expires_at`
@@ -77,7 +77,7 @@ func (a *Auth) RevokeAssistant(ctx context.Context, tx pg.Tx, in AssistantRef) (
 	if err != nil {
 		return op.Deleted{}, pg.Found(err, "assistant", "{assistant.list} lists them")
 	}
-	if err := op.Owned(ctx, &consent, "an assistant may end only its own access"); err != nil {
+	if err := op.Owned(ctx, &consent, "assistants can only end their own access"); err != nil {
 		return op.Deleted{}, err
 	}
 	return op.Deleted{Deleted: true, ID: consent}, endFamily(ctx, tx, consent)

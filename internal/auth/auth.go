@@ -25,8 +25,11 @@ const (
 
 // Auth holds the credentials of one household.
 type Auth struct {
-	LoginsPerMinute int    // from one address; more are told to wait
+	LoginsPerMinute int    // sign-ins from one address; more must wait
 	Base            string // where people reach the server, without a slash at its end; links begin with it
+	// Begin is called in the transaction that makes the first admin, with the currency of where
+	// they are; nil for nobody. It is not called where that is unknown.
+	Begin func(ctx context.Context, tx pg.Tx, currency string) error
 
 	db        *pg.DB
 	passwords *hasher
@@ -56,8 +59,8 @@ type credential struct {
 	Revoked   bool    `db:"revoked"`
 }
 
-// actor is who presents this credential. Of the credential's scope and the member's role the
-// narrower one holds, as the role is now.
+// actor returns the actor of this credential. Its rights are the narrower of the credential's scope
+// and the member's current role.
 func (c credential) actor(presented string) op.Actor {
 	a := op.Actor{
 		Type: c.ActorType, ID: c.ID, Name: c.ActorName, Scope: op.Read, Member: c.MemberID,
@@ -80,7 +83,7 @@ func (a *Auth) Key(ctx context.Context, presented string) (op.Actor, error) {
 	}
 	if !wellFormed(presented) {
 		return op.Actor{}, errs.New(errs.InvalidAPIKey,
-			"this is not an API key; a key is coffer_ and 43 letters and digits")
+			"not an API key: keys start with coffer_ followed by 43 letters and digits")
 	}
 	hash := sha256.Sum256([]byte(presented))
 	type held struct {
@@ -95,7 +98,7 @@ func (a *Auth) Key(ctx context.Context, presented string) (op.Actor, error) {
 		from token t left join member m on m.id = t.member_id where t.hash = $1 and t.kind = 'api_key'`, hash[:])
 	switch {
 	case errors.Is(err, pg.ErrNoRow):
-		return op.Actor{}, errs.New(errs.InvalidAPIKey, "no such key exists; check that it was copied whole")
+		return op.Actor{}, errs.New(errs.InvalidAPIKey, "unknown API key; check that you copied all of it")
 	case err != nil:
 		return op.Actor{}, op.Passing(err)
 	case c.Revoked:

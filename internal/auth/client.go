@@ -11,8 +11,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// The kinds of clients: one that registered itself, and one identified by a document at the address
-// that is its client_id.
+// The kinds of clients: registered by itself, or identified by a document at the address that is
+// its client_id.
 const (
 	Registered = "registered"
 	Document   = "document"
@@ -62,7 +62,7 @@ func (a *Auth) Register(ctx context.Context, title string, redirects []string, a
 		returning `+clientColumns, id.New(), "client_"+id.Base62(clientRandom), title, redirects, unusedClients)
 	if errors.Is(err, pg.ErrNoRow) {
 		return Client{}, errs.New(errs.RateLimited,
-			"too many programs have registered that no member has allowed; try again in an hour").Later(time.Hour)
+			"too many assistants have registered without a member's approval; try again in an hour").Later(time.Hour)
 	}
 	return c, err
 }
@@ -84,7 +84,8 @@ func (a *Auth) Client(ctx context.Context, name string) (Client, error) {
 func (a *Auth) MayRead(ctx context.Context, member id.ID) error {
 	tries, wait, err := a.count(ctx, "document "+member.String(), time.Minute)
 	if err == nil && tries > documentsPerMinute {
-		return errs.New(errs.RateLimited, "too many programs were looked up at once; try again in a minute").Later(wait)
+		return errs.New(errs.RateLimited,
+			"too many assistants were looked up at once; try again in a minute").Later(wait)
 	}
 	return err
 }
@@ -99,9 +100,9 @@ func (a *Auth) KeepDocument(ctx context.Context, c Client, fresh time.Duration) 
 		returning `+clientColumns, id.New(), c.Name, c.Title, c.RedirectURIs, fresh.Seconds())
 }
 
-// sweepGrants removes codes that nobody redeemed, tokens that are over and programs that nobody
-// lets in any more. A used refresh token stays as long as it would have been good: whoever uses it
-// again gives a theft away.
+// sweepGrants removes codes that nobody redeemed, expired tokens, and programs that no member
+// allows any more. A used refresh token stays for its lifetime, because a second use of it reveals
+// a theft.
 func (a *Auth) sweepGrants(ctx context.Context) error {
 	_, err := pg.Exec(ctx, a.db, `
 		delete from token where id in (

@@ -31,7 +31,6 @@ const (
 // Why a grant was refused, in the terms of RFC 6749 and RFC 8707.
 var (
 	ErrInvalidGrant  = errors.New("invalid_grant")
-	ErrInvalidScope  = errors.New("invalid_scope")
 	ErrInvalidTarget = errors.New("invalid_target")
 )
 
@@ -48,11 +47,11 @@ type Wish struct {
 // client that can also answer the PKCE challenge.
 func (a *Auth) Consent(ctx context.Context, actor op.Actor, in Wish) (code string, err error) {
 	if actor.Session == nil || actor.Member == nil {
-		return "", errs.New(errs.Forbidden, "only a signed-in member can allow a program")
+		return "", errs.New(errs.Forbidden, "only a signed-in member can connect an assistant")
 	}
 	if in.Scope > actor.Scope {
 		return "", errs.New(errs.InsufficientScope,
-			"you have read-only access, so you cannot allow a program to make changes")
+			"your role is view-only, so you can't let an assistant make changes")
 	}
 	if in.Scope == op.Full {
 		if err := op.Proven(actor); err != nil {
@@ -79,14 +78,7 @@ func (a *Auth) Consent(ctx context.Context, actor op.Actor, in Wish) (code strin
 	return code, err
 }
 
-// LetIn reports whether the member has allowed this program before and not revoked it.
-func (a *Auth) LetIn(ctx context.Context, actor op.Actor, c Client) (bool, error) {
-	return pg.Value[bool](ctx, a.db, `select exists (select from consent
-		where member_id = $1 and client_id = $2 and redeemed_at is not null
-		and revoked_at is null)`, actor.Member, c.ID)
-}
-
-// Tokens are what a program gets for a code or a refresh token, the only time they can be read.
+// Tokens are issued for a code or a refresh token, and can be read only this once.
 type Tokens struct {
 	Access, Refresh string
 	Scope           op.Scope
@@ -252,10 +244,9 @@ func (a *Auth) Refresh(ctx context.Context, in Renewal) (Tokens, error) {
 		case in.Resource != "" && in.Resource != f.Resource:
 			refusal = ErrInvalidTarget
 			return nil
-		case in.Scope > f.reach():
-			refusal = ErrInvalidScope
-			return nil
-		case in.Scope == 0:
+		case in.Scope == 0 || in.Scope > f.reach():
+			// A program that repeats its first request may have been granted less, and would lose
+			// that too if it were rejected. The response states the granted scope.
 			in.Scope = f.reach()
 		}
 		refusal = nil
@@ -304,13 +295,14 @@ func (a *Auth) Token(ctx context.Context, presented, resource string) (op.Actor,
 			where t.hash = $1 and t.kind = 'access'`, hash[:])
 	switch {
 	case errors.Is(err, pg.ErrNoRow):
-		return op.Actor{}, errs.New(errs.InvalidAPIKey, "this access token is not known; ask the member again")
+		return op.Actor{}, errs.New(errs.InvalidAPIKey, "unknown access token; ask the member to connect again")
 	case err != nil:
 		return op.Actor{}, op.Passing(err)
 	case c.Resource != resource:
 		return op.Actor{}, errs.New(errs.InvalidAPIKey, "this access token was issued for another address")
 	case c.Revoked:
-		return op.Actor{}, errs.New(errs.RevokedAPIKey, "this access token was revoked; ask the member again")
+		return op.Actor{}, errs.New(errs.RevokedAPIKey, "this access token was revoked; ask the member to "+
+			"connect again")
 	case c.Expired:
 		return op.Actor{}, errs.New(errs.ExpiredAPIKey,
 			"this access token has expired; get a new one with the refresh token")
@@ -321,8 +313,8 @@ func (a *Auth) Token(ctx context.Context, presented, resource string) (op.Actor,
 	return actor, nil
 }
 
-// giveBackGrant revokes the family of the token that is presented: who gives one back has no use
-// for the other. What is no token is no error.
+// giveBackGrant revokes the family of the presented token: a program that returns one has no use
+// for the other. A value that is not a token is not an error.
 func (a *Auth) giveBackGrant(ctx context.Context, presented string) error {
 	if !isGrant(presented, accessPrefix) && !isGrant(presented, refreshPrefix) {
 		return nil

@@ -56,7 +56,7 @@ func (a *Auth) Ask(ctx context.Context, client, scope, address string) (Asking, 
 			return asking, code, err
 		}
 	}
-	return Asking{}, "", errs.New(errs.Unavailable, "no free code was found; try again")
+	return Asking{}, "", errs.New(errs.Unavailable, "no code is available right now; try again")
 }
 
 // userCode is eight letters, shown in two groups.
@@ -78,8 +78,7 @@ func (a *Auth) Asked(ctx context.Context, code string) (Asking, error) {
 		and state = 'pending' and expires_at > now()`, spelled(code))
 	if errors.Is(err, pg.ErrNoRow) {
 		return Asking{}, errs.New(errs.NotFound,
-			"no program is waiting with this code; codes expire after ten minutes, and the program shows its current "+
-				"one")
+			"unknown code; codes expire after ten minutes, so check the current one in the program")
 	}
 	return asking, err
 }
@@ -100,7 +99,7 @@ func spelled(code string) string {
 // Decide lets an admin grant a key with this scope to the program with this code; "" refuses it.
 func (a *Auth) Decide(ctx context.Context, actor op.Actor, code, scope string) (Asking, error) {
 	if actor.Role != op.RoleAdmin || actor.Session == nil {
-		return Asking{}, errs.New(errs.Forbidden, "only a signed-in admin can allow a program")
+		return Asking{}, errs.New(errs.Forbidden, "only a signed-in admin can approve this request")
 	}
 	state := "approved"
 	if scope == "" {
@@ -157,7 +156,7 @@ func (a *Auth) Fetch(ctx context.Context, code string) (key NewKey, at Grant, er
 	return key, at, err
 }
 
-// poll says why there is no key yet. Who asks sooner than allowed must from then on wait five
+// poll returns the reason why there is no key yet. A caller that polls too soon must then wait five
 // seconds longer.
 func (a *Auth) poll(ctx context.Context, tx pg.Tx, hash []byte) (Grant, error) {
 	type asked struct {

@@ -9,8 +9,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// Ways in whose proof is checked elsewhere, by a device or by an issuer; what is stored here says
-// whose they are.
+// Sign-in methods whose proof is checked elsewhere, by a device or by an issuer. Only the owner of
+// each is stored here.
 
 // Passkeys returns the stored passkeys of a member.
 func (a *Auth) Passkeys(ctx context.Context, member id.ID) ([]string, error) {
@@ -23,8 +23,8 @@ func (a *Auth) AddPasskey(ctx context.Context, actor op.Actor, label string, cre
 	return a.join(ctx, *actor.Member, Passkey, label, proof, credential)
 }
 
-// join gives a member another way in, unless they leave at this moment: it would stay theirs for
-// good, and open nothing.
+// join adds a sign-in method to a member, unless they leave at this moment: it would stay theirs
+// for good, and open nothing.
 func (a *Auth) join(ctx context.Context, member id.ID, kind, identifier, proof string, credential []byte) error {
 	return a.db.InTx(ctx, func(tx pg.Tx) error {
 		_, err := a.KeepUser(ctx, tx, member.String())
@@ -58,8 +58,7 @@ func (a *Auth) Vouched(ctx context.Context, issuer, subject string) (SignIn, err
 		returning `+wayColumns, issuer+" "+subject)
 	if errs.Is(err, errs.InvalidLogin) {
 		err = errs.New(errs.InvalidLogin,
-			"this account is not a sign-in method of any member; sign in another way and add it at /account, or ask "+
-				"an admin")
+			"this account belongs to no member; sign in another way and add it at /account, or ask an admin")
 	}
 	return e, err
 }

@@ -10,8 +10,8 @@ import (
 // side by side, a date, and a digit or two at the end. guessable knows the rules and not a list, so
 // it refuses some millions of passwords instead of ten thousand, and nothing had to be copied.
 
-// What the pieces of a password cost: about half of what an attacker must try for each of them, as
-// a power of a hundred. A password that is cheaper than enough is refused.
+// The cost of the pieces of a password: about half of the guesses that an attacker needs for each,
+// as a power of a hundred. A password that costs less than enough is rejected.
 const (
 	costWord   = 2 // a word, a name, keys side by side
 	costNumber = 2 // up to four digits
@@ -33,8 +33,8 @@ func guessable(password string, about ...string) bool {
 	return cheapest(s, words) < enough
 }
 
-// cheapest is what the cheapest way to put the password together costs, of the common words and the
-// member's own.
+// cheapest returns the cost of the cheapest way to compose the password, from the common words and
+// the member's own.
 func cheapest(s []rune, own []string) int {
 	best := make([]int, len(s)+1) // of the first so many characters
 	for i := range best {
@@ -127,8 +127,8 @@ func run(s []rune, is func(rune) bool) int {
 // mark reports whether a character is neither a letter nor a digit nor a space.
 func mark(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsSpace(r) }
 
-// walk is how many characters from the first on lie side by side, on a keyboard or in the alphabet,
-// or are the same.
+// walk returns how many characters from the first on are adjacent on a keyboard or in the alphabet,
+// or the same.
 func walk(s []rune) int {
 	for i := 1; i < len(s); i++ {
 		if !beside(s[i-1], s[i]) {
@@ -148,14 +148,14 @@ func beside(a, b rune) bool {
 	if a == '9' && b == '0' || a == '0' && b == '9' || a == '0' && b == '1' {
 		return true
 	}
-	return neighbours[[2]rune{a, b}]
+	return neighbors[[2]rune{a, b}]
 }
 
 func letter(r rune) bool { return 'a' <= r && r <= 'z' }
 
-// neighbours are the keys that touch, on the layouts of most households: rows, and columns that
+// neighbors are the keys that touch, on the layouts of most households: rows, and columns that
 // lean.
-var neighbours = func() map[[2]rune]bool {
+var neighbors = func() map[[2]rune]bool {
 	out := map[[2]rune]bool{}
 	join := func(a, b byte) { out[[2]rune{rune(a), rune(b)}], out[[2]rune{rune(b), rune(a)}] = true, true }
 	for _, rows := range [][]string{
@@ -241,8 +241,8 @@ var byLetter = func() map[rune][]string {
 	return out
 }()
 
-// commonWords are what people build passwords of: the words of signing in, of love and of play,
-// names, months, places, brands.
+// commonWords are the words that people build passwords from: the words of signing in, of love and
+// of play, names, months, places, brands.
 var commonWords = strings.Fields(`
 	password passwort passwd pass contrasena motdepasse parola haslo senha login logon signin secret geheim private
 	admin administrator root user guest test tester testing demo default master system server access account change

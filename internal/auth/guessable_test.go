@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What people are known to choose, of those that are long enough, is refused.
+// Passwords that people are known to choose and that are long enough are rejected.
 func TestCommonPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	for p := range strings.FieldsSeq(`
@@ -74,8 +74,8 @@ func TestTheRulesMakeManyPasswords(t *testing.T) {
 	t.Logf("%d common passwords, all refused", len(made))
 }
 
-// What nobody guesses is accepted, what is the member's own is not. The same passwords without the
-// member's own words are accepted, so it is the words that make the difference.
+// A password that is hard to guess is accepted, and one made of the member's own words is not. The
+// same passwords without the member's own words are accepted, so the words make the difference.
 func TestDecentPasswordsAreAccepted(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{

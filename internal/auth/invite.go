@@ -31,7 +31,7 @@ type Invitation struct {
 // A NewUser is a member who was just added, with the invitation if one was asked for.
 type NewUser struct {
 	User
-	Invitation *Invitation `json:"invitation,omitempty" db:"-" doc:"With invite: the link with which the member sets a sign-in method, shown only once"`
+	Invitation *Invitation `json:"invitation,omitempty" db:"-" doc:"With invite: the link to set up a sign-in method, shown only once"`
 }
 
 // AddUser adds a member to the household, and invites them if that is asked for.
@@ -87,8 +87,8 @@ func voidLinks(ctx context.Context, tx pg.Tx, member id.ID) error {
 	return err
 }
 
-// Replacing makes the link with which a member chooses a password in place of the one that somebody
-// else had set, and with which they have just proven who they are.
+// Replacing makes the link with which a member replaces a password that someone else set, right
+// after they have proven their identity with it.
 func (a *Auth) Replacing(ctx context.Context, e SignIn) (string, error) {
 	return a.Issue(ctx, ReplaceTicket, Ticket{Member: &e.User.ID}, replaceLife)
 }
@@ -169,7 +169,8 @@ func (a *Auth) JoinWithPassword(ctx context.Context, secret, email, password, ad
 	}, Password)
 }
 
-// isAnother refuses the password that the member was given: who set it would still know it.
+// isAnother rejects the password that the member was given, because the person who set it would
+// still know it.
 func (a *Auth) isAnother(ctx context.Context, j Joining, fresh string) error {
 	if !j.Replaces {
 		return nil
@@ -184,7 +185,7 @@ func (a *Auth) isAnother(ctx context.Context, j Joining, fresh string) error {
 	}
 	same, _, err := a.passwords.check(ctx, stored, fresh, 0)
 	if err == nil && same {
-		err = errs.Field("password", "same", "is the one that you were given; choose another one")
+		err = errs.Field("password", "same", "must be different from the password you were given")
 	}
 	return err
 }

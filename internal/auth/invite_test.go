@@ -213,7 +213,7 @@ func TestForeignPasswordIsReplaced(t *testing.T) {
 	}
 }
 
-// Whoever tries links is slowed down as whoever tries passwords.
+// Guessing links is slowed down like guessing passwords.
 func TestTryingLinksIsBounded(t *testing.T) {
 	t.Parallel()
 	a, _, link := invited(t)

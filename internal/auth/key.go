@@ -17,19 +17,19 @@ type Key struct {
 	ID              id.ID    `json:"id" db:"id"`
 	ShortID         string   `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Name            string   `json:"name" db:"name"`
-	KeyPrefix       string   `json:"key_prefix" db:"prefix" doc:"The start of the key, to recognise it by" example:"coffer_4f8Kq2Lz"`
+	KeyPrefix       string   `json:"key_prefix" db:"prefix" doc:"Start of the key, to recognize it" example:"coffer_4f8Kq2Lz"`
 	Scope           string   `json:"scope" db:"scope" enum:"read_only,full_access"`
-	ActorType       string   `json:"actor_type" db:"actor_type" enum:"user,agent,system" doc:"Who acts with this key; values set by a user are held, so rules and agents do not change them"`
+	ActorType       string   `json:"actor_type" db:"actor_type" enum:"user,agent,system" doc:"Who acts with this key; values set by a user are locked (held), so rules and agents don't change them"`
 	ActorName       *string  `json:"actor_name" db:"actor_name"`
-	MaxWritesPerDay *int     `json:"max_writes_per_day" db:"max_writes_per_day" doc:"How many transactions this key may change per day; null means no limit"`
+	MaxWritesPerDay *int     `json:"max_writes_per_day" db:"max_writes_per_day" doc:"Daily write limit of this key, one write per changed transaction and record; null means no limit"`
 	May             []string `json:"may" db:"may" enum:"administer" doc:"Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people)"`
-	UserID          *id.ID   `json:"user_id" db:"member_id" doc:"The member this key belongs to: it ends with the member and is limited by the member's role; null means it belongs to no member"`
+	UserID          *id.ID   `json:"user_id" db:"member_id" doc:"Owner of the key: it ends with the member and is limited by the member's role; null means no owner"`
 	CreatedAt       pg.Time  `json:"created_at" db:"created_at"`
 	LastUsedAt      *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
 	ExpiresAt       *pg.Time `json:"expires_at" db:"expires_at"`
 	RevokedAt       *pg.Time `json:"revoked_at" db:"revoked_at"`
 	// Record and WritesLeft are read from the journal where they are shown.
-	Record     *conduct.Record `json:"record,omitempty" db:"-" doc:"What became of an agent's decisions; only in the list"`
+	Record     *conduct.Record `json:"record,omitempty" db:"-" doc:"Track record of an agent's decisions; only in the list"`
 	WritesLeft *int64          `json:"writes_left_today,omitempty" db:"-" doc:"Transactions it may still change today; only in GET /keys/me, absent without a limit"`
 }
 
@@ -43,32 +43,32 @@ const keyColumns = `id, short_id, name, prefix, scope, actor_type, actor_name, m
 
 // CreateKey is the input of Create.
 type CreateKey struct {
-	Name            string   `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"What it is for" example:"budget script"`
+	Name            string   `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"What the key is for" example:"budget script"`
 	Scope           string   `json:"scope" enum:"read_only,full_access" doc:"read_only can read; full_access can also change things and see other keys"`
 	ActorType       string   `json:"actor_type,omitempty" enum:"user,agent,system" default:"user" doc:"Who acts with this key"`
 	ActorName       *string  `json:"actor_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The name recorded with its changes; defaults to the key's name"`
 	ExpiresAt       *pg.Time `json:"expires_at,omitempty" doc:"When it expires; never if omitted"`
-	MaxWritesPerDay *int     `json:"max_writes_per_day,omitempty" minimum:"0" maximum:"1000000" doc:"How many transactions it may change per day; for an agent's key the default is 2,000"`
+	MaxWritesPerDay *int     `json:"max_writes_per_day,omitempty" minimum:"0" maximum:"1000000" doc:"Daily write limit, one write per changed transaction and record; 2,000 by default for an agent's key"`
 	May             []string `json:"may,omitempty" enum:"administer" maxItems:"1" doc:"administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person who has just signed in can grant it, or the command line on the server"`
 }
 
 // Administer lets an agent's key do what is otherwise reserved for people.
 const Administer = "administer"
 
-// checkMay refuses what a key cannot be given. An agent that may administer itself cannot pass it
-// on: who may is for people to decide.
+// checkMay rejects rights that a key cannot be given. An agent with admin rights cannot pass them
+// on: only people decide who has them.
 func checkMay(ctx context.Context, in CreateKey) error {
 	switch {
 	case len(in.May) == 0:
 		return nil
 	case op.ActorOf(ctx).Type == op.Agent:
 		return errs.New(errs.Forbidden,
-			"agents may not create a key with the right to administer; ask a person of the household to create it")
+			"agents can't create a key that can administer; ask a member of the household")
 	case op.ActorOf(ctx).Key != nil:
 		// A key can be anywhere, and nobody can prove with it who they are.
 		return errs.New(errs.Forbidden,
-			"the right to administer cannot be given with an API key: sign in to the web app and create the key "+
-				"there, or run coffer key create on the server")
+			"an API key can't create a key that can administer: sign in to the web app and create it there, "+
+				"or run coffer key create on the server")
 	case in.Scope != op.Full.String():
 		return errs.Field("may", "conflict", "requires scope full_access")
 	}
@@ -118,7 +118,7 @@ func (a *Auth) create(ctx context.Context, tx pg.Tx, in CreateKey, member *id.ID
 func (a *Auth) Me(ctx context.Context, q pg.Querier, _ op.None) (Key, error) {
 	actor := op.ActorOf(ctx)
 	if actor.Key == nil {
-		return Key{}, errs.New(errs.NotFound, "this call was made without an API key")
+		return Key{}, errs.New(errs.NotFound, "this call has no API key; send one in the header X-API-Key")
 	}
 	k, err := a.find(ctx, q, actor.Key.String())
 	if err != nil || actor.Scope != op.Full {
@@ -216,7 +216,7 @@ func (a *Auth) Patch(ctx context.Context, tx pg.Tx, in PatchKey) (Key, error) {
 		return Key{}, err
 	}
 	if k.RevokedAt != nil {
-		return Key{}, errs.New(errs.Conflict, "this key was revoked and cannot be changed; create a new one")
+		return Key{}, errs.New(errs.Conflict, "this key was revoked and can't be changed; create a new one")
 	}
 	return pg.One[Key](ctx, tx, `
 		update token set
@@ -236,7 +236,7 @@ func (a *Auth) Patch(ctx context.Context, tx pg.Tx, in PatchKey) (Key, error) {
 func (a *Auth) Revoke(ctx context.Context, tx pg.Tx, in KeyRef) (op.Deleted, error) {
 	k, err := a.lock(ctx, tx, in.ID)
 	if err == nil {
-		err = op.Owned(ctx, &k.ID, "an agent may revoke only its own key")
+		err = op.Owned(ctx, &k.ID, "agents can only revoke their own key")
 	}
 	if err != nil {
 		return op.Deleted{}, err

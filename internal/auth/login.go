@@ -26,7 +26,7 @@ type Login struct {
 	ShortID    string   `json:"short_id,omitempty" db:"short_id" required:"true"`
 	UserID     id.ID    `json:"user_id" db:"member_id"`
 	Kind       string   `json:"kind" db:"kind" enum:"password,passkey,oidc"`
-	Identifier string   `json:"identifier" db:"identifier" doc:"The e-mail address, the passkey's label, or the issuer and the subject"`
+	Identifier string   `json:"identifier" db:"identifier" doc:"The email, the passkey's label, or the issuer and the subject"`
 	LastUsedAt *pg.Time `json:"last_used_at" db:"last_used_at"`
 	CreatedAt  pg.Time  `json:"created_at" db:"created_at"`
 }
@@ -55,7 +55,7 @@ func (a *Auth) SignIn(ctx context.Context, identifier, password, address string)
 	if err != nil {
 		return SignIn{}, err
 	}
-	wrong := errs.New(errs.InvalidLogin, "the e-mail address or the password is wrong")
+	wrong := errs.New(errs.InvalidLogin, "wrong email or password")
 	if !ok || !known {
 		if err := a.failed(ctx, bucket); err != nil {
 			return SignIn{}, err
@@ -70,8 +70,8 @@ func (a *Auth) SignIn(ctx context.Context, identifier, password, address string)
 	if err := a.forgive(ctx, bucket); err != nil {
 		return SignIn{}, err
 	}
-	// A hash takes a while: what was changed meanwhile must not come back, and whoever knew only
-	// the old password comes too late.
+	// Hashing takes a while: a password that was changed meanwhile must not come back, and a caller
+	// who knew only the old password comes too late.
 	e, err := a.admit(ctx, `
 		update login set last_used_at = clock_timestamp(), proof = $3 where id = $1 and updated_at = $2
 		returning `+wayColumns, stored.ID, stored.UpdatedAt, stored.Proof)
@@ -81,15 +81,15 @@ func (a *Auth) SignIn(ctx context.Context, identifier, password, address string)
 	return e, err
 }
 
-// A password is a login as one is held against it.
+// A password is a login with the proof that an entered password is compared with.
 type password struct {
 	ID        id.ID   `db:"id"`
 	Proof     string  `db:"proof"`
 	UpdatedAt pg.Time `db:"updated_at"`
 }
 
-// passwordOf is the password of this address; of an address that nobody has it is one that nothing
-// fits.
+// passwordOf returns the password of this address. For an unknown address it returns one that
+// nothing fits.
 func (a *Auth) passwordOf(ctx context.Context, identifier string) (p password, known bool, err error) {
 	err = pg.ErrNoRow
 	if checkEmail("email", identifier) == nil {
@@ -107,21 +107,21 @@ func (a *Auth) passwordOf(ctx context.Context, identifier string) (p password, k
 // unchanged when their session begins.
 type SignIn struct {
 	User User
-	By   string        // the kind of the way in; "" for none
-	Ago  time.Duration // since they proved it; less than zero where that is not known
+	By   string        // the kind of the sign-in method; "" for none
+	Ago  time.Duration // since they proved it; negative if unknown
 
-	// MustReplace says that somebody else set the password: it opens no session, and only lets the
+	// MustReplace is set if someone else set the password: it opens no session, and only lets the
 	// member choose another one (Replacing).
 	MustReplace bool
 
 	login id.ID
-	as    pg.Time // when the way in was last changed
+	as    pg.Time // when the sign-in method was last changed
 }
 
-// wayColumns are what the statements that are handed to admit answer.
+// wayColumns are the columns that statements for admit return.
 const wayColumns = `id, member_id, kind, updated_at, must_replace`
 
-// admit is who comes in by the login that the statement answers.
+// admit returns the member of the login that the statement returns.
 func (a *Auth) admit(ctx context.Context, sql string, args ...any) (SignIn, error) {
 	type way struct {
 		ID        id.ID   `db:"id"`
@@ -136,7 +136,8 @@ func (a *Auth) admit(ctx context.Context, sql string, args ...any) (SignIn, erro
 		u, err = a.FindUser(ctx, a.db, l.Member.String())
 	}
 	if errors.Is(err, pg.ErrNoRow) {
-		return SignIn{}, errs.New(errs.InvalidLogin, "this sign-in method does not belong to any member")
+		return SignIn{}, errs.New(errs.InvalidLogin, "this sign-in method belongs to no member; ask an admin "+
+			"to add it")
 	}
 	return SignIn{User: u, By: l.Kind, login: l.ID, as: l.UpdatedAt, MustReplace: l.Replace}, err
 }
@@ -176,9 +177,9 @@ type Logins struct {
 	NextCursor string  `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore    bool    `json:"has_more"`
 
-	RecoveryCodes int `json:"recovery_codes" doc:"How many recovery codes are left; DELETE /users/{user_id}/recovery-codes removes them"`
-	Keys          int `json:"api_keys" doc:"The member's API keys that still work; setting a new password does not revoke them"`
-	Assistants    int `json:"assistants" doc:"Assistants that the member allowed and that still have access; setting a new password does not end it"`
+	RecoveryCodes int `json:"recovery_codes" doc:"Recovery codes left; DELETE /users/{user_id}/recovery-codes removes them"`
+	Keys          int `json:"api_keys" doc:"The member's active API keys; a new password does not revoke them"`
+	Assistants    int `json:"assistants" doc:"Connected assistants with access; a new password does not end it"`
 }
 
 // Logins returns a member's sign-in methods.
@@ -216,7 +217,7 @@ func (a *Auth) Logins(ctx context.Context, q pg.Querier, in ListLogins) (Logins,
 type CreateLogin struct {
 	UserID     string  `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	Kind       string  `json:"kind" enum:"password,passkey,oidc" doc:"Passkeys are created in the member's own browser, at /account"`
-	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"password: the e-mail address to sign in with; defaults to the member's own. oidc: the issuer, a space, and the subject"`
+	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"password: the email to sign in with; defaults to the member's own. oidc: the issuer, a space, and the subject"`
 	Password   *string `json:"password,omitempty" minLength:"10" maxLength:"200" doc:"The password, at least 10 characters; only for kind password. The member must replace it at the first sign-in"`
 }
 
@@ -232,7 +233,7 @@ func (a *Auth) chosen(ctx context.Context, q pg.Querier, in CreateLogin) (string
 		return "", errs.Field("kind", "enum",
 			"a passkey is created in the member's own browser: the member signs in and opens /account")
 	case in.Kind == OIDC && in.Password != nil:
-		return "", errs.Field("password", "conflict", "is allowed only for kind password")
+		return "", errs.Field("password", "conflict", "can only be used with kind password")
 	case in.Kind == OIDC && (in.Identifier == nil || strings.Count(*in.Identifier, " ") != 1):
 		return "", errs.Field("identifier", "pattern",
 			"must be the issuer, a space, and the subject: https://id.example.com 1234")
@@ -244,7 +245,7 @@ func (a *Auth) chosen(ctx context.Context, q pg.Querier, in CreateLogin) (string
 	return a.NewPassword(ctx, *in.Password, u.about(in.Identifier)...)
 }
 
-// about is what a password of the member must not be made of.
+// about returns words that a password of the member must not be made of.
 func (u User) about(identifier *string) []string {
 	about := []string{u.Name}
 	for _, address := range []*string{u.Email, identifier} {
@@ -260,7 +261,7 @@ func (u User) about(identifier *string) []string {
 func (a *Auth) NewPassword(ctx context.Context, password string, about ...string) (string, error) {
 	if utf8.RuneCountInString(password) < MinPassword {
 		return "", errs.Field("password", "length",
-			"must have at least %d characters; a sentence is easy to remember", MinPassword)
+			"must have at least %d characters; try a sentence", MinPassword)
 	}
 	household, err := pg.Value[string](ctx, a.db, `select household_name from setting`)
 	if err != nil {
@@ -268,8 +269,7 @@ func (a *Auth) NewPassword(ctx context.Context, password string, about ...string
 	}
 	if guessable(password, append(about, household)...) {
 		return "", errs.Field("password", "common",
-			"is too easy to guess: it consists of common words, names, dates or keys side by side; "+
-				"a sentence is easy to remember")
+			"is too easy to guess (common words, names, dates or keyboard patterns); try a sentence")
 	}
 	return a.passwords.hash(ctx, password)
 }
@@ -283,7 +283,7 @@ func (a *Auth) CreateLogin(ctx context.Context, tx pg.Tx, in CreateLogin, proof 
 	if in.Identifier == nil {
 		if u.Email == nil {
 			return Login{}, errs.Field("identifier", "required",
-				"is required, because the member has no e-mail address")
+				"is required, because the member has no email")
 		}
 		in.Identifier = u.Email
 	}
@@ -299,7 +299,7 @@ func (a *Auth) CreateLogin(ctx context.Context, tx pg.Tx, in CreateLogin, proof 
 	return l, err
 }
 
-// ownSession reports whether the caller is the member, signed in: whoever else sets a password
+// ownSession reports whether the caller is the member, signed in. Anyone else who sets a password
 // knows it, so the member must replace it.
 func ownSession(ctx context.Context, member id.ID) bool {
 	a := op.ActorOf(ctx)
@@ -321,7 +321,10 @@ func (a *Auth) addLogin(ctx context.Context, tx pg.Tx, member id.ID, kind, ident
 		})
 		return err
 	})
-	return l, loginTaken(err)
+	if err != nil {
+		return l, loginTaken(err)
+	}
+	return l, voidLinks(ctx, tx, member)
 }
 
 func loginTaken(err error) error {
@@ -338,7 +341,7 @@ func loginTaken(err error) error {
 type PatchLogin struct {
 	UserID     string  `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	LoginID    string  `json:"login_id" minLength:"1" doc:"The login's UUID or short id"`
-	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"A new e-mail address, or a new label for a passkey"`
+	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"A new email, or a new label for a passkey"`
 	Password   *string `json:"password,omitempty" minLength:"10" maxLength:"200" doc:"A new password, which the member must replace at the next sign-in. It ends the member's other sessions and, if someone else sets it, removes the recovery codes. The member's API keys and assistants keep working: GET …/login counts them"`
 }
 
@@ -368,7 +371,7 @@ func (a *Auth) PatchLogin(ctx context.Context, tx pg.Tx, in PatchLogin, proof st
 		return Login{}, errs.Field("password", "conflict", "this login is not a password")
 	case in.Identifier != nil && l.Kind == OIDC:
 		return Login{}, errs.Field("identifier", "conflict",
-			"the issuer determines this value; delete this login and create another one")
+			"the identity provider sets this value; delete this login and create another one")
 	case in.Identifier != nil && l.Kind == Password:
 		if err := checkEmail("identifier", *in.Identifier); err != nil {
 			return Login{}, err
@@ -417,7 +420,7 @@ func (a *Auth) DeleteLogin(ctx context.Context, tx pg.Tx, in LoginRef) (op.Delet
 	}
 	if last {
 		return op.Deleted{}, errs.New(errs.LastAdmin,
-			"this is the last sign-in method of the last admin who can sign in; give them or another admin one first")
+			"this is the last sign-in method of the only admin who can sign in; add another one first")
 	}
 	if _, err := pg.Exec(ctx, tx, `delete from login where id = $1`, l.ID); err != nil {
 		return op.Deleted{}, err
@@ -431,8 +434,8 @@ func (a *Auth) DeleteLogin(ctx context.Context, tx pg.Tx, in LoginRef) (op.Delet
 	return op.Deleted{Deleted: true, ID: l.ID}, a.endSessions(ctx, tx, l.UserID, op.ActorOf(ctx).Session)
 }
 
-// lockLogin is one way in of a member, with nobody else changing it or any admin; last says that
-// without it no admin could sign in.
+// lockLogin returns one sign-in method of a member, with a lock on it and on all admins. last is
+// set if no admin could sign in without it.
 func (a *Auth) lockLogin(ctx context.Context, tx pg.Tx, user, ref string) (l Login, last bool, err error) {
 	u, _, err := a.lockUser(ctx, tx, user)
 	if err != nil {

@@ -103,8 +103,8 @@ func TestUsualCost(t *testing.T) {
 	}
 }
 
-// Whoever guesses is slowed down; the member is not, from another address. The control shows that
-// the guesser really waits.
+// A guesser is slowed down; the member, from another address, is not. The control shows that the
+// guesser really waits.
 func TestThrottlingLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
@@ -319,7 +319,7 @@ func changePassword(t *testing.T, a *Auth, u User, proof string) {
 	}
 }
 
-// Whoever signs in with the old password while it is changed neither gets in nor brings it back.
+// A sign-in with the old password while it is being changed neither succeeds nor restores it.
 func TestPasswordChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
@@ -363,7 +363,7 @@ func TestPasswordChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// What cannot be an address is refused as any other, whatever characters it has.
+// A value that cannot be an address is rejected like any other, whatever characters it has.
 func TestStrangeAddresses(t *testing.T) {
 	t.Parallel()
 	a, _ := withLogin(t)
@@ -378,7 +378,7 @@ func TestStrangeAddresses(t *testing.T) {
 	}
 }
 
-// What is remembered of uses does not grow with every token that there ever was.
+// The memory of uses does not grow with every token that ever existed.
 func TestUsesAreForgotten(t *testing.T) {
 	t.Parallel()
 	a := New(pgtest.New(t))
@@ -393,7 +393,8 @@ func TestUsesAreForgotten(t *testing.T) {
 	}
 }
 
-// Who has left gets no way in any more, not even one that was begun before: it would stay taken.
+// A member who has left gets no new sign-in method, not even one that was begun before: it would
+// stay taken.
 func TestNobodyJoinsAfterLeaving(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)

@@ -29,7 +29,7 @@ func (a *Auth) myOps() []*op.Op {
 		}, a.endOwnLogin),
 		op.Reading(op.Spec{
 			Name: "me.assistants", Route: "GET /users/me/assistants", Own: true,
-			Summary: "Lists the assistants that you allowed at /mcp, newest first.",
+			Summary: "Lists the assistants that you connected, newest first.",
 		}, a.myAssistants),
 		op.Writing(op.Spec{
 			Name: "me.end-assistant", Route: "DELETE /users/me/assistants/{assistant_id}", Own: true, Scope: op.Read,

@@ -15,12 +15,12 @@ type User struct {
 	ShortID   string  `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Name      string  `json:"name" db:"name"`
 	Email     *string `json:"email" db:"email"`
-	Role      string  `json:"role" db:"role" enum:"admin,member,viewer" doc:"viewer reads; member changes the books; admin also looks after users, keys and settings"`
+	Role      string  `json:"role" db:"role" enum:"admin,member,viewer" doc:"viewer: view only; member: can make changes; admin: also manages users, keys and settings"`
 	HasLogin  bool    `json:"has_login" db:"has_login" doc:"Whether the member has a sign-in method"`
 	CreatedAt pg.Time `json:"created_at" db:"created_at"`
 	UpdatedAt pg.Time `json:"updated_at" db:"updated_at"`
 	// InvitedUntil is absent without an invitation that can still be used.
-	InvitedUntil *pg.Time `json:"invited_until,omitempty" db:"invited_until" doc:"Until when the member's invitation can be used; absent if there is none"`
+	InvitedUntil *pg.Time `json:"invited_until,omitempty" db:"invited_until" doc:"Expiry of the member's invitation; absent if there is none"`
 }
 
 const userColumns = `id, short_id, name, email, role, created_at, updated_at,
@@ -60,8 +60,9 @@ func (a *Auth) KeepUser(ctx context.Context, tx pg.Tx, ref string) (User, error)
 		and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
 }
 
-// lockUser is User, for whoever may change the member, with nobody else changing the member or any
-// admin until the transaction ends: whether one is the last admin is a question about all of them.
+// lockUser is User for callers that may change the member. Nobody else can change the member or any
+// admin until the transaction ends, because whether a member is the last admin depends on all of
+// them.
 func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, lastAdmin bool, err error) {
 	u, err = a.User(ctx, tx, UserRef{ref})
 	if err != nil {
@@ -98,16 +99,16 @@ func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, last
 // CreateUser is the input of CreateUser.
 type CreateUser struct {
 	Name  string  `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Robin"`
-	Email *string `json:"email,omitempty" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an e-mail address" format:"line" example:"robin@example.com"`
+	Email *string `json:"email,omitempty" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an email address" format:"line" example:"robin@example.com"`
 	Role  string  `json:"role,omitempty" enum:"admin,member,viewer" default:"member"`
 	// Invite asks for an invitation beside the member.
-	Invite bool `json:"invite,omitempty" doc:"Also make an invitation: a link, valid for seven days, with which the member sets a sign-in method"`
+	Invite bool `json:"invite,omitempty" doc:"Also create an invitation: a link, valid for seven days, to set up a sign-in method"`
 }
 
-// aboutMember is what a member's name and address are held against, wherever they come from.
+// aboutMember is the schema for a member's name and address, wherever they come from.
 var aboutMember = op.SchemaOf[CreateUser]()
 
-// checkEmail holds what is given as that field against the pattern of a member's address.
+// checkEmail checks the value of that field by the pattern of a member's address.
 func checkEmail(field, given string) error { return aboutMember.Prop("email").Check(given, field) }
 
 // CreateUser adds a member to the household.
@@ -130,7 +131,7 @@ func (a *Auth) CreateUser(ctx context.Context, tx pg.Tx, in CreateUser) (User, e
 type PatchUser struct {
 	ID    string          `json:"id" minLength:"1" doc:"The member's UUID or short id"`
 	Name  *string         `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
-	Email op.Null[string] `json:"email,omitzero" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an e-mail address" format:"line"`
+	Email op.Null[string] `json:"email,omitzero" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an email address" format:"line"`
 	Role  *string         `json:"role,omitempty" enum:"admin,member,viewer" doc:"The last admin keeps this role"`
 }
 
@@ -145,8 +146,7 @@ func (a *Auth) PatchUser(ctx context.Context, tx pg.Tx, in PatchUser) (User, err
 	}
 	if lastAdmin && in.Role != nil && *in.Role != op.RoleAdmin {
 		return User{}, errs.New(errs.LastAdmin,
-			"this is the last admin, or the last one who can sign in; first make another member an admin and give "+
-				"them a login")
+			"this is the only admin who can sign in; make another member an admin first")
 	}
 	u, err = pg.One[User](ctx, tx, `
 		update member set
@@ -159,7 +159,7 @@ func (a *Auth) PatchUser(ctx context.Context, tx pg.Tx, in PatchUser) (User, err
 
 func emailTaken(err error) error {
 	if pg.Violates(err, "member_email") {
-		return errs.New(errs.Conflict, "another member already has this e-mail address")
+		return errs.New(errs.Conflict, "another member already has this email")
 	}
 	return err
 }
@@ -173,8 +173,7 @@ func (a *Auth) RemoveUser(ctx context.Context, tx pg.Tx, ref string) (User, erro
 	}
 	if lastAdmin {
 		return User{}, errs.New(errs.LastAdmin,
-			"the last admin, or the last one who can sign in, cannot be deleted; first make another member an admin "+
-				"and give them a login")
+			"the only admin who can sign in can't be deleted; make another member an admin first")
 	}
 	if _, err = pg.Exec(ctx, tx, `update member set deleted_at = clock_timestamp(), updated_at = clock_timestamp()
 		where id = $1`, u.ID); err != nil {

@@ -8,11 +8,11 @@ func (a *Auth) Ops() []*op.Op {
 	return append(a.myOps(),
 		op.Reading(op.Spec{
 			Name: "key.me", Route: "GET /keys/me", Scope: op.AnyKey,
-			Summary: "Shows who the calling key is and what it may do.",
+			Summary: "Shows the calling key and its permissions.",
 		}, a.Me),
 		op.Reading(op.Spec{
 			Name: "key.list", Route: "GET /api-keys", Scope: op.Full,
-			Summary: "Lists API keys, newest first, revoked ones included.",
+			Summary: "Lists API keys, including revoked ones, newest first.",
 		}, a.List),
 		op.Writing(op.Spec{
 			Name: "key.create", Route: "POST /api-keys", People: op.PeopleAlways,
@@ -37,22 +37,22 @@ func (a *Auth) Ops() []*op.Op {
 		}, a.Users),
 		op.Writing(op.Spec{
 			Name: "user.create", Route: "POST /users", People: op.PeopleAlways,
-			Summary: "Adds a member to the household, with an invitation if one is asked for.",
+			Summary: "Adds a member to the household, optionally with an invitation.",
 		}, a.AddUser),
 		op.Reading(op.Spec{Name: "user.get", Route: "GET /users/{id}", Summary: "Shows one member of the household."},
 			a.User),
 		op.Writing(op.Spec{
 			Name: "user.update", Route: "PATCH /users/{id}", People: op.PeopleAlways,
-			Summary: "Changes a member's name, e-mail address or role.",
+			Summary: "Changes a member's name, email or role.",
 		}, a.PatchUser),
 		op.Writing(op.Spec{
 			Name: "user.invite", Route: "POST /users/{id}/invitation", People: op.PeopleAlways,
-			Summary: "Makes a link with which a member sets a password or passkey; it is shown once and valid for " +
-				"seven days.",
+			Summary: "Creates an invitation link to set up a password or passkey; it is shown once and valid " +
+				"for seven days.",
 		}, a.Invite),
 		op.Writing(op.Spec{
 			Name: "user.uninvite", Route: "DELETE /users/{id}/invitation", People: op.PeopleAlways,
-			Summary: "Voids a member's invitation.",
+			Summary: "Cancels a member's invitation.",
 		}, a.Uninvite),
 		op.Reading(op.Spec{
 			Name: "login-method.list", Route: "GET /users/{user_id}/login", Scope: op.Full,
@@ -72,7 +72,7 @@ func (a *Auth) Ops() []*op.Op {
 		op.Writing(op.Spec{
 			Name: "login-method.delete", Route: "DELETE /users/{user_id}/login/{login_id}",
 			People:  op.PeopleAlways,
-			Summary: "Removes a sign-in method from a member, except the last one of the last admin.",
+			Summary: "Removes a sign-in method of a member, except the last one of the only admin.",
 		}, a.DeleteLogin),
 		op.Writing(op.Spec{
 			Name: "login-method.drop-codes", Route: "DELETE /users/{user_id}/recovery-codes",
@@ -89,7 +89,7 @@ func (a *Auth) Ops() []*op.Op {
 			a.RevokeSession),
 		op.Reading(op.Spec{
 			Name: "assistant.list", Route: "GET /users/{user_id}/assistants",
-			Summary: "Lists the assistants that a member allowed at /mcp, newest first.",
+			Summary: "Lists the assistants that a member connected, newest first.",
 		}, a.Assistants),
 		op.Writing(op.Spec{
 			Name: "assistant.revoke", Route: "DELETE /users/{user_id}/assistants/{assistant_id}",

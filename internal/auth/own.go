@@ -9,7 +9,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// What members may do with their own account, whatever their role.
+// Operations that all members may use on their own account, whatever their role.
 
 // A Home is what a member sees of their own account.
 type Home struct {
@@ -45,8 +45,8 @@ func (a *Auth) Home(ctx context.Context, actor op.Actor) (Home, error) {
 	return Home{u, s, logins.Logins, sessions.Sessions, codes, recovered}, err
 }
 
-// recovered says whether the member has just come in with a recovery code: for the last minutes
-// that is proof enough to choose another password.
+// recovered reports whether the member has just signed in with a recovery code: for the last
+// minutes that is proof enough to choose another password.
 func (a *Auth) recovered(ctx context.Context, actor op.Actor) (bool, error) {
 	by, err := pg.Value[bool](ctx, a.db, `select coalesce(proved_by = 'recovery', false) from token
 		where id = $1`, actor.Session)
@@ -70,7 +70,7 @@ func (a *Auth) ChangePassword(ctx context.Context, actor op.Actor, old, fresh, a
 	} else if !recovered {
 		if _, err := a.SignIn(ctx, l.Identifier, old, address); err != nil {
 			if errs.Is(err, errs.InvalidLogin) {
-				err = errs.New(errs.InvalidLogin, "this is not the current password")
+				err = errs.New(errs.InvalidLogin, "wrong current password")
 			}
 			return err
 		}

@@ -31,9 +31,9 @@ const (
 	patience  = 5 * time.Second // how long a sign-in waits for its turn
 )
 
-// A hasher hashes passwords, so many at a time that memory stays bounded and a core is left for
-// everyone else. Who has tried least waits least, so that a flood from many addresses cannot keep a
-// member out who comes from another one.
+// A hasher hashes passwords. It limits the number at a time, so memory stays bounded and a core is
+// left for everyone else. Callers with fewer tries wait less, so a flood from many addresses cannot
+// keep out a member at another address.
 type hasher struct {
 	cost  cost
 	count atomic.Int64 // hashes made
@@ -56,15 +56,15 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	return phc(h.cost, salt, key), err
 }
 
-// nobody is a PHC string that no password fits: who asks for a member that does not exist waits as
-// long as for one that does.
+// nobody returns a PHC string that no password fits, so a sign-in takes as long for an unknown
+// member as for a known one.
 func (h *hasher) nobody() string {
 	random := make([]byte, saltBytes+hashBytes)
 	_, _ = rand.Read(random)
 	return phc(h.cost, random[:saltBytes], random[saltBytes:])
 }
 
-// check says whether the password is the one behind the PHC string, and whether that should be
+// check reports whether the password is the one behind the PHC string, and whether that should be
 // hashed again because the usual cost has changed.
 func (h *hasher) check(ctx context.Context, stored, password string, tries int) (ok, stale bool, err error) {
 	c, salt, want, err := parsePHC(stored)
@@ -83,8 +83,8 @@ func (h *hasher) derive(ctx context.Context, password string, salt []byte, c cos
 		return nil, err
 	}
 	defer h.leave()
-	// what a hash leaves behind is more than all else that the server holds: left to itself the
-	// collector would let it double
+	// A hash leaves more garbage than all other memory of the server. Without this call the
+	// collector would let it double.
 	defer runtime.GC()
 	h.count.Add(1)
 	return argon2.IDKey([]byte(password), salt, c.passes, c.memory, 1, hashBytes), nil
@@ -160,7 +160,7 @@ func (h *hasher) leave() {
 	h.next()
 }
 
-// next gives a place that has become free to whoever waits in front.
+// next gives a free place to the first in the queue.
 func (h *hasher) next() {
 	if len(h.waiting) == 0 {
 		h.free++

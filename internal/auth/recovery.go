@@ -36,7 +36,7 @@ func (a *Auth) NewCodes(ctx context.Context, actor op.Actor) ([]string, error) {
 		hashes[i] = codeHash(codes[i])
 	}
 	err := a.db.InTx(ctx, func(tx pg.Tx) error {
-		// whoever makes codes at the same time comes after, and ends these
+		// A concurrent call that creates codes comes after this one, and ends these codes.
 		if _, _, err := a.lockUser(ctx, tx, actor.Member.String()); err != nil {
 			return err
 		}
@@ -82,8 +82,8 @@ func newCode() string {
 	return b.String()
 }
 
-// codeHash is what is stored of a code; how it is written does not matter. What cannot be one has
-// none.
+// codeHash returns the stored hash of a code, regardless of its spelling, or nil if it cannot be a
+// code.
 func codeHash(code string) []byte {
 	plain := strings.Map(func(r rune) rune {
 		switch {

@@ -38,7 +38,7 @@ type Session struct {
 	LastUsedAt *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
 	ExpiresAt  pg.Time  `json:"expires_at" db:"expires_at" doc:"Earlier if the session is not used"`
 	// ProvedUntil is null as soon as actions with x-proof require another sign-in.
-	ProvedUntil *pg.Time `json:"proved_until" db:"proved_until" doc:"Until when the last sign-in counts as proof of identity, which operations with x-proof require; null if the member must sign in again"`
+	ProvedUntil *pg.Time `json:"proved_until" db:"proved_until" doc:"Until when the last sign-in is recent enough for operations with x-proof; null if the member must sign in again"`
 }
 
 // sessionColumns has ProofLife as an interval, because its statements number their arguments
@@ -52,7 +52,7 @@ const sessionColumns = `id, short_id, member_id, name, created_at, last_used_at,
 func (a *Auth) OpenSession(ctx context.Context, e SignIn, browser string) (s Session, secret string, err error) {
 	if e.MustReplace {
 		return Session{}, "", errs.New(errs.Forbidden,
-			"somebody else set this password; sign in at /login to choose one of your own")
+			"somebody else set this password; sign in at /login to choose your own")
 	}
 	secret = id.Base62(sessionRandom)
 	hash := sha256.Sum256([]byte(secret))
@@ -179,7 +179,7 @@ type SessionRef struct {
 func (a *Auth) RevokeSession(ctx context.Context, tx pg.Tx, in SessionRef) (op.Deleted, error) {
 	u, err := a.User(ctx, tx, UserRef{in.UserID})
 	if err == nil {
-		err = op.Owned(ctx, nil, "an agent has no sessions, and may not end those of others")
+		err = op.Owned(ctx, nil, "agents have no sessions and can't end those of others")
 	}
 	if err != nil {
 		return op.Deleted{}, err

@@ -13,9 +13,9 @@ import (
 	"coffer/internal/pg"
 )
 
-// Sign-ins are counted in the database, so that another server is no fresh start. What is counted
-// is always something of the caller's own: an address, or an address with the account it tries. An
-// account alone is never held up, because anyone could then keep its owner out by guessing.
+// Sign-ins are counted in the database, so another server is not a fresh start. The counted key
+// always belongs to the caller: an address, or an address with the account that it tries. An
+// account alone is never throttled, because anyone could then keep its owner out by guessing.
 const (
 	usualTries   = 10          // sign-ins a minute from one address
 	freeFailures = 5           // of one account from one address; each further one doubles the wait
@@ -122,7 +122,7 @@ func pair(identifier, address string) string {
 	return "pair " + hex.EncodeToString(sum[:16]) + " " + Network(address)
 }
 
-// held says how long this address must still wait before it may try that account again.
+// held returns an error if this address must still wait before it may try that account again.
 func (a *Auth) held(ctx context.Context, bucket string) error {
 	wait, err := pg.Value[int](ctx, a.db, `select ceil(extract(epoch from free_at - now()))::integer from attempt
 		where bucket = $1 and free_at > now()`, bucket)
@@ -133,7 +133,7 @@ func (a *Auth) held(ctx context.Context, bucket string) error {
 		return err
 	}
 	return errs.New(errs.RateLimited,
-		"too many wrong attempts from here; wait %d s, use a passkey, or sign in from the place you usually use",
+		"too many failed attempts; wait %d s, use a passkey, or try from your usual device",
 		wait).Later(time.Duration(wait) * time.Second)
 }
 

@@ -78,8 +78,9 @@ func redeem(ctx context.Context, q pg.Querier, kind, secret string) (Ticket, err
 	return t, err
 }
 
-// A FirstAdmin is the person who sets up the household.
-type FirstAdmin struct{ Name, Email, Password string }
+// A FirstAdmin is the person who sets up the household. Currency is that of where they are, "" if
+// it is unknown.
+type FirstAdmin struct{ Name, Email, Password, Currency string }
 
 // SetUp creates the first member who can sign in. A given ticket is used up; the operator on the
 // server needs none. The initial member of every household becomes this one, unless someone has
@@ -113,6 +114,11 @@ func (a *Auth) SetUp(ctx context.Context, in FirstAdmin, ticket string) (User, e
 		}
 		if _, err := a.addLogin(ctx, tx, u.ID, Password, in.Email, proof, nil); err != nil {
 			return err
+		}
+		if a.Begin != nil && in.Currency != "" {
+			if err := a.Begin(ctx, tx, in.Currency); err != nil {
+				return err
+			}
 		}
 		_, err = pg.Exec(ctx, tx, `delete from ticket where kind = 'setup'`)
 		return err

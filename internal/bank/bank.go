@@ -1,6 +1,6 @@
-// Package bank is the contract with data providers: what they deliver, how a sync loop reads it,
-// and how they fail. It must not know how coffer stores anything, nor distinguish providers: each
-// has its own directory below.
+// Package bank is the contract with data providers: their data, how a sync loop reads it, and how
+// they fail. It must not know how coffer stores anything, nor distinguish providers: each has its
+// own directory below.
 package bank
 
 import (
@@ -34,7 +34,8 @@ type Shape uint8
 const (
 	// Delta is changes since a cursor, removals among them.
 	Delta Shape = iota
-	// Window is all rows from a day on; what is missing from a whole window was removed.
+	// Window contains all rows from a day on; a row that is missing from a complete window was
+	// removed.
 	Window
 )
 
@@ -50,7 +51,7 @@ type Traits struct {
 	Title          string        // how people know it
 	Shape          Shape         //
 	PageSize       int           // the most rows on a page
-	HasPendingLink bool          // a posted row names the pending one that it replaces
+	HasPendingLink bool          // a posted row names the pending row that it replaces
 	WindowDays     int           // of a Window: how many days before the last whole sync the next one begins
 	HistoryDays    int           // how far back a first sync reaches; 0 is all that the bank gives
 	MinInterval    time.Duration // asking more often brings nothing new
@@ -79,13 +80,12 @@ type Page struct {
 	// with this page the account has been read whole: rows of ours in that extent that the loop did
 	// not bring were removed
 	Complete *Extent
-	// Restart says that this page is void and so is the loop: it begins again from the stored
-	// cursor. A row that the void loop was the first to bring, and that the whole one does not
-	// bring, is gone without a Removal: it came and went after the stored cursor. The same holds
-	// for a loop that broke off for any other reason.
+	// Restart means that this page and its loop are void: the loop begins again from the stored
+	// cursor. A row that only the void loop returned is gone without a Removal: it came and went
+	// after the stored cursor. The same holds for a loop that was interrupted for any other reason.
 	Restart   bool
 	Gathering bool     // the provider is still fetching history: ask again soon
-	Closed    []string // accounts that the provider lists but serves no longer; what is stored of them stays
+	Closed    []string // accounts that the provider lists but no longer serves; their stored data stays
 }
 
 // An Extent is an account from a day on. A row also counts as delivered if it is in [Page.Bad].
@@ -108,14 +108,14 @@ type Bad struct {
 	Raw        Raw // as it came; none if it was larger than [MaxRaw]
 }
 
-// A Reason says what is wrong with a row, as a stable word.
+// A Reason names the problem of a row, as a stable word.
 type Reason string
 
 // The reasons.
 const (
 	BadShape    Reason = "shape"    // not the JSON that a row is
 	BadID       Reason = "id"       // no id, or none that could be one
-	BadAccount  Reason = "account"  // no account, or one that the provider did not list
+	BadAccount  Reason = "account"  // no account, or an account that the provider did not list
 	BadDate     Reason = "date"     // no day of the calendar, or one of another century
 	BadAmount   Reason = "amount"   // no exact amount of two decimals that fits
 	BadCurrency Reason = "currency" // not three capital letters, or two of them, or none

@@ -21,7 +21,7 @@ type Linker interface {
 
 // A Hoster has its own page where the widget runs, so a session needs no page of coffer.
 type Hoster interface {
-	// Outcome asks how a session went; what it gave is for [Linker.Exchange].
+	// Outcome returns how a session went; [Linker.Exchange] takes its result.
 	Outcome(ctx context.Context, session string) (Outcome, error)
 }
 
@@ -30,7 +30,7 @@ type Embedder interface {
 	Widget() Widget
 }
 
-// A Glimpser can tell whose accounts a widget returned before anything is exchanged for them.
+// A Glimpser can report whose accounts a widget returned before anything is exchanged for them.
 type Glimpser interface {
 	// Glimpse reads what the widget gave. Accounts have a name and a mask alone; none where it does
 	// not say.
@@ -51,7 +51,7 @@ type Revoker interface {
 // A Balancer can ask the bank for its current balances. The call is slow and may cost money: see
 // [Traits].
 type Balancer interface {
-	// Balances reads those accounts, or all if none is named. What the bank does not say is left
+	// Balances reads those accounts, or all if none is named. Values that the bank omits are left
 	// out.
 	Balances(ctx context.Context, c Credentials, accounts []string) ([]Account, error)
 }
@@ -70,15 +70,15 @@ type Tester interface {
 
 // A Webhooker sends signed webhook events about connections.
 type Webhooker interface {
-	// Verify answers [ErrForged] unless the provider signed that very body a moment ago. It may
-	// have to fetch a key, so that an [*Error] says that nothing is known yet: the delivery shall
-	// be sent again.
+	// Verify returns [ErrForged] unless the provider signed exactly this body a moment ago. It may
+	// have to fetch a key: an [*Error] means that nothing is known yet, and the provider must send
+	// the delivery again.
 	Verify(ctx context.Context, h http.Header, body []byte) (Event, error)
 }
 
-// A LinkRequest is what coffer tells a provider about a session.
+// A LinkRequest is the data about a session that coffer sends to a provider.
 type LinkRequest struct {
-	User     string // an id of the member that tells a stranger nothing
+	User     string // an id of the member that is meaningless to a stranger
 	Webhook  string // where hints are to be sent; "" for none
 	Redirect string // where the browser comes back to; "" for none
 	Hosted   bool   // on the provider's own page, if it is a [Hoster]
@@ -163,7 +163,7 @@ type Event struct {
 	ConnectionID string // the provider's; "" if the event is about none
 	AccountID    string
 	Code         string    // of NeedsReauth, Expiring and Revoked: why
-	Advice       string    // of NeedsReauth and Revoked: what a person can do
+	Advice       string    // for NeedsReauth and Revoked: the action for a person
 	Session      string    // of SessionDone
 	ExpiresAt    time.Time // of Expiring; zero if unknown
 }

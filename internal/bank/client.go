@@ -111,7 +111,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 func (c *Client) Malformed() *Error {
 	return &Error{
 		Provider: c.provider, Class: Later, Code: CodeMalformed,
-		Advice: "the provider sent a response that cannot be read; coffer will try again later",
+		Advice: "the provider sent an unreadable response; coffer will retry",
 	}
 }
 
@@ -123,10 +123,10 @@ func (c *Client) broken(err error) *Error {
 	}
 	e := &Error{
 		Provider: c.provider, Class: Later, Code: CodeNetwork,
-		Advice: "the provider cannot be reached; coffer will try again later", Cause: err,
+		Advice: "the provider can't be reached; coffer will retry", Cause: err,
 	}
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() || errors.Is(err, context.DeadlineExceeded) {
-		e.Code, e.Advice = CodeTimeout, "the provider took too long to respond; coffer will try again later"
+		e.Code, e.Advice = CodeTimeout, "the provider timed out; coffer will retry"
 	}
 	return e
 }

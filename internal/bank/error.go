@@ -9,7 +9,7 @@ import (
 	"coffer/internal/errs"
 )
 
-// A Class says what to do about a failure.
+// A Class determines how to handle a failure.
 type Class uint8
 
 const (

@@ -15,7 +15,7 @@ const (
 // MaxRaw is the maximum size of a stored bad row, in bytes.
 const MaxRaw = 16 << 10
 
-// Credentials are what a provider needs to read a connection, as JSON that only the provider
+// Credentials are a provider's secrets for a connection, as JSON that only the provider
 // understands. They are stored sealed; everything that formats, logs or encodes them gets a
 // placeholder.
 type Credentials json.RawMessage

@@ -13,7 +13,7 @@ type Closing struct {
 	Asset money.Amount
 }
 
-// What a running balance must show before it is believed.
+// The evidence that a running balance needs before it is used.
 const (
 	runningPairs   = 5 // rows one after another
 	runningPercent = 60
@@ -37,7 +37,7 @@ type runningRow struct{ amount, balance int64 }
 type runningDay struct {
 	first, last money.Amount
 	broken      bool    // its rows are not together, or one of them states no balance
-	misplaced   [2]bool // among its neighbours, if the oldest row comes first or the newest
+	misplaced   [2]bool // among its neighbors, if the oldest row comes first or the newest
 }
 
 // Add takes the next row. Rows come in the order of the bank or file; the balance is nil if the row
@@ -92,7 +92,7 @@ func (r *Running) compare(before, now runningRow) {
 	}
 }
 
-// misplacedDays counts the days that do not stand between their neighbours.
+// misplacedDays counts the days that do not stand between their neighbors.
 func (r *Running) misplacedDays(at int) (n int) {
 	for _, d := range r.days {
 		if d.misplaced[at] {
@@ -103,7 +103,7 @@ func (r *Running) misplacedDays(at int) (n int) {
 }
 
 // Closings are the balances at the end of each day, oldest first, or none if the rows do not prove
-// what they mean. Days whose rows are not together, or not between their neighbours, are left out.
+// what they mean. Days whose rows are not together, or not between their neighbors, are left out.
 func (r *Running) Closings() []Closing {
 	most := max(r.down[0], r.down[1], r.up[0], r.up[1])
 	if r.pairs < runningPairs || most*100 < r.pairs*runningPercent {

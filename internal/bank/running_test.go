@@ -34,7 +34,7 @@ func closings(rows []statedRow, mute ...int) map[int]int64 {
 }
 
 // A file or a bank may begin with either end, and write a card's balance as money or as a debt: the
-// amounts prove which. What is not proved is not believed.
+// amounts prove which. An order or a sign without proof is not used.
 func TestRunning(t *testing.T) {
 	t.Parallel()
 	rows := []statedRow{

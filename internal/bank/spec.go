@@ -43,8 +43,8 @@ type Field struct {
 	Required bool
 	// PEM marks certificates and keys. Their variable names a file.
 	PEM bool
-	// Local marks fields that only the server's environment may set. Whoever could set an address
-	// through the interface would be sent the secrets.
+	// Local marks fields that only the server's environment may set. A caller who could set an
+	// address through the interface would receive the secrets.
 	Local bool
 	// MaxLen is the most characters of a value; 0 means 200, or 20,000 of PEM.
 	MaxLen int

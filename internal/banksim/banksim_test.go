@@ -225,7 +225,7 @@ func TestSandboxCalls(t *testing.T) {
 		t.Errorf("got %v", out)
 	}
 	if err := sim.Fire(t.Context(), "none", "ITEM", "ERROR", nil); err == nil {
-		t.Error("an item that is none sends webhooks")
+		t.Error("an unknown item sends webhooks")
 	}
 }
 
@@ -269,7 +269,7 @@ func TestTellerSpeaksTeller(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	e := sim.Enrol()
+	e := sim.Enroll()
 	if sim.Book(e.ID) != e.Book || sim.Book("none") != nil {
 		t.Error("the enrolment is not found")
 	}

@@ -41,7 +41,7 @@ type Row struct {
 	Currency   money.Currency
 	Name       text.Untrusted
 	Merchant   text.Untrusted
-	Detail     text.Untrusted // what the payment was for; Plaid tells it to those who ask
+	Detail     text.Untrusted // the purpose of the payment; Plaid returns it on request
 	Primary    text.Untrusted
 	Detailed   text.Untrusted
 	Channel    string
@@ -301,7 +301,7 @@ func (b *Book) since(seq int) []delta {
 	for _, c := range b.log[at:] {
 		k := b.rows[c.id]
 		switch {
-		case k.moved != c.seq: // told at its last change
+		case k.moved != c.seq: // returned at its last change
 		case k.died != 0 && k.first <= seq:
 			out = append(out, delta{"removed", k.row})
 		case k.died != 0: // came and went

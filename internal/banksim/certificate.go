@@ -19,7 +19,7 @@ type certificates struct {
 }
 
 // newCertificates makes an authority, a certificate for the server and one for its client. A client
-// without one is let in, because Teller answers it 400 rather than hanging up.
+// without a certificate can connect, because Teller responds with 400 rather than hanging up.
 func newCertificates() (certificates, *tls.Config, error) {
 	authority := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "banksim"}, NotBefore: time.Now().Add(-time.Hour),

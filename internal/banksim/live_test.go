@@ -9,8 +9,8 @@ import (
 	"coffer/internal/household"
 )
 
-// What happens at a bank is new rows of today, rows that are posted and rows that vanish, and
-// pending ones do not pile up.
+// The simulated bank adds rows of today, posts rows and removes rows, and pending ones do not pile
+// up.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	o := household.Options{Seed: 3, Transactions: 400, Years: 1, End: time.Now()}
@@ -33,7 +33,7 @@ func TestLive(t *testing.T) {
 		book *banksim.Book
 		live func(*rand.Rand) (banksim.Turn, bool)
 		keep bool // the id of a row that is posted
-	}{{item, p.Live, false}, {tl.Enrol().Book, tl.Live, true}} {
+	}{{item, p.Live, false}, {tl.Enroll().Book, tl.Live, true}} {
 		seen := map[string]int{}
 		for range 300 {
 			turn, moved := bank.live(dice)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// pages are what a member sees at the simulated bank. They say on every one that nothing is real.
+// pages are the pages of the simulated bank. Each states that nothing is real.
 var pages = template.Must(template.New("").Parse(
 	`{{define "top"}}<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>A simulated bank</title><link rel="icon" href="data:,"><style>
@@ -56,7 +56,7 @@ const connectJS = `"use strict";
 })();
 `
 
-// connectScript is where Teller's own host has Teller Connect.
+// connectScript serves the script of Teller Connect, which Teller has on its own host.
 func (t *Teller) connectScript(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 	_, _ = w.Write([]byte(connectJS))
@@ -78,7 +78,7 @@ func (t *Teller) connectDone(w http.ResponseWriter, r *http.Request) {
 	}
 	book := t.Book(r.FormValue("enrollment"))
 	if book == nil {
-		book = t.Enrol().Book
+		book = t.Enroll().Book
 	}
 	book.Repair()
 	showPage(w, "told", json.RawMessage(t.ConnectResult(t.token(book), book)))

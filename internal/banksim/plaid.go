@@ -136,7 +136,7 @@ type request struct {
 	path string
 }
 
-// handle checks keys, decodes, and answers under one lock: requests are short.
+// handle checks keys, decodes, and responds under one lock: requests are short.
 func (p *Plaid) handle(path string, call func(request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("PLAID-CLIENT-ID") != p.o.ClientID || r.Header.Get("PLAID-SECRET") != p.o.Secret {

@@ -108,7 +108,7 @@ type paging struct {
 	deltas   []delta
 }
 
-// sync answers pages of what changed since a cursor: item|from for a place between loops,
+// sync returns pages of changes since a cursor: item|from for a position between loops,
 // item|from|to|offset in one.
 func (p *Plaid) sync(in request) (any, error) {
 	it, done, err := p.find(in)

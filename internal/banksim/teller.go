@@ -88,8 +88,8 @@ type Enrolment struct {
 	Book        *Book
 }
 
-// Enrol links a bank, as Teller Connect does.
-func (t *Teller) Enrol() Enrolment {
+// Enroll links a bank, as Teller Connect does.
+func (t *Teller) Enroll() Enrolment {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.o.Household
@@ -120,7 +120,7 @@ func tellerFail(w http.ResponseWriter, status int, code string) {
 	answer(w, status, map[string]any{"error": map[string]any{"code": code, "message": "prose that is for nobody"}})
 }
 
-// handle checks certificate and token, and answers with the enrolment's book locked.
+// handle checks certificate and token, and responds with the enrollment's book locked.
 func (t *Teller) handle(call func(w http.ResponseWriter, r *http.Request, b *Book)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !t.o.Sandbox && len(r.TLS.PeerCertificates) == 0 {
@@ -146,7 +146,7 @@ func (t *Teller) handle(call func(w http.ResponseWriter, r *http.Request, b *Boo
 	}
 }
 
-// accounts answers also where the login is broken.
+// accounts succeeds even if the login is broken.
 func (t *Teller) accounts(w http.ResponseWriter, _ *http.Request, b *Book) {
 	out := []any{}
 	for _, a := range b.accounts {
@@ -269,8 +269,8 @@ func (t *Teller) transactions(w http.ResponseWriter, r *http.Request, b *Book) {
 	answer(w, http.StatusOK, out)
 }
 
-// running is the balance after each posted row, by the rows' ids: from the account's balance now,
-// what came later is taken back.
+// running returns the balance after each posted row, by the rows' ids. It starts from the current
+// balance and subtracts the later rows.
 func running(a Account, rows []Row) map[string]*money.Amount {
 	out := make(map[string]*money.Amount, len(rows))
 	if a.Current == nil {

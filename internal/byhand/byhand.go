@@ -1,6 +1,6 @@
-// Package byhand is for what the household enters itself: transactions that no bank has told of,
-// and which of the bank's later turn out to be the same payment. It must not know where the bank's
-// transactions come from; the ledger keeps both kinds.
+// Package byhand handles transactions that the household enters itself, because no bank reported
+// them, and matches them with the bank's rows of the same payment. It must not know where the
+// bank's transactions come from; the ledger keeps both kinds.
 package byhand
 
 import (
@@ -49,15 +49,15 @@ func (h *Hand) Ops() []*op.Op {
 	return []*op.Op{
 		op.Once(op.Writing(op.Spec{
 			Name: "transaction.create", Route: "POST /transactions", Tool: "add_transaction",
-			Summary: "Adds a transaction by hand, such as a cash payment.",
-			Agent: "Adds a transaction that no bank has told of, such as a cash payment, only if a person " +
-				"asks for it. If the bank brings the same payment later, the two are matched and totals " +
-				"count one. It waits for review.",
+			Summary: "Adds a transaction manually, such as a cash payment.",
+			Agent: "Adds a transaction manually, such as cash. Use only when a person asks. If the bank " +
+				"reports the same payment later, the two are matched and totals count one. It goes to the " +
+				"review queue.",
 		}, h.Add)),
 		op.Writing(op.Spec{
 			Name: "transaction.match", Route: "PUT /transactions/{id}/match",
-			Summary: "Matches a transaction that was entered by hand with the bank's, so that totals count one, or " +
-				"parts the two.",
+			Summary: "Matches a manually entered transaction with the bank's, so totals count one, or " +
+				"unmatches the two.",
 		}, h.SetMatch),
 	}
 }
@@ -67,13 +67,13 @@ type AddTransaction struct {
 	AccountID      string          `json:"account_id" minLength:"1" doc:"UUID or short id"`
 	Date           pg.Date         `json:"date"`
 	Amount         money.Amount    `json:"amount" doc:"Positive is money out"`
-	Name           string          `json:"name" minLength:"1" maxLength:"256" format:"line" doc:"Who was paid, or what it was" example:"Farmers market"`
+	Name           string          `json:"name" minLength:"1" maxLength:"256" format:"line" doc:"Payee or description" example:"Farmers market"`
 	Currency       *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Defaults to the account's"`
 	MerchantName   *string         `json:"merchant_name,omitempty" maxLength:"256" format:"line"`
-	Detail         *string         `json:"detail,omitempty" maxLength:"512" format:"line" doc:"What the payment was for"`
+	Detail         *string         `json:"detail,omitempty" maxLength:"512" format:"line" doc:"Memo"`
 	Category       *string         `json:"category,omitempty" minLength:"1" doc:"Slug, short id or UUID; without one, rules may set it" agent:"-"`
 	CounterpartyID *string         `json:"counterparty_id,omitempty" minLength:"1"`
-	Tags           []string        `json:"tags,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered" agent:"Slugs"`
+	Tags           []string        `json:"tags,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are created" agent:"Slugs"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
 }
 
@@ -111,7 +111,7 @@ func (h *Hand) Add(ctx context.Context, tx pg.Tx, in AddTransaction) (ledger.Tra
 		return ledger.TransactionDetail{}, err
 	}
 	if _, err := journal.Record(ctx, tx, journal.Note{
-		Summary: "Added a transaction" + journal.PayeeMark + " by hand", Wording: &wording,
+		Summary: "Added a transaction" + journal.PayeeMark + " manually", Wording: &wording,
 	}, slices.Concat(made, entries, m.Entries, said)); err != nil {
 		return ledger.TransactionDetail{}, err
 	}
@@ -148,8 +148,8 @@ func (in AddTransaction) incoming(ctx context.Context, tx pg.Tx) (ledger.Incomin
 	return row, nil
 }
 
-// wishes is what the caller wants beside the facts. A person has seen what they enter; what an
-// agent enters waits for review.
+// wishes returns the caller's values beside the facts. A person has seen what they enter;
+// transactions of an agent wait for review.
 func (in AddTransaction) wishes(actor op.Actor) ledger.Operation {
 	o := ledger.Operation{TagsToAdd: slices.Clone(in.Tags)}
 	if in.Category != nil {

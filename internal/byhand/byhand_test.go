@@ -173,8 +173,8 @@ func (w *world) matches() []string {
 	return out
 }
 
-// What a person enters is theirs at once; what an agent enters waits for review. Rules run over
-// both, and leave what was given. A revert takes the transaction away.
+// A person's entry is held at once; an agent's waits for review. Rules run over both and keep the
+// given values. A revert removes the transaction.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -257,7 +257,7 @@ func TestPatch(t *testing.T) {
 	}
 	patch.TransactionID = theirs
 	if _, err := try(w, ada, w.books.PatchTransaction, patch); !errs.Is(err, errs.Conflict) ||
-		!strings.Contains(err.Error(), "the bank's own") {
+		!strings.Contains(err.Error(), "the bank sets") {
 		t.Errorf("the bank's own: %v", err)
 	}
 }
@@ -354,7 +354,8 @@ func b(w *world, short string) id.ID {
 	return u
 }
 
-// The bank's row goes: what was entered by hand counts again. It comes back, and counts once.
+// When the bank's row is removed, the entry by hand counts again. When it comes back, the payment
+// counts once.
 func TestMatchedRowGoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -56,9 +56,9 @@ func decide(all []candidate) (matched map[id.ID]id.ID, unclear []id.ID) {
 // it.
 var service = op.Actor{Type: op.System, Name: "coffer"}
 
-// Match pairs what was entered by hand with the bank's, around those days of accounts, and returns
-// the entries for the change that touched them. What a person decided about a pair stays. Others
-// write to the same accounts before or after it.
+// Match pairs transactions entered by hand with the bank's around those days of accounts, and
+// returns the entries for the change that touched them. A person's decisions about pairs stay.
+// Other writers to the same accounts come before or after it.
 func (h *Hand) Match(ctx context.Context, tx pg.Tx, days []ledger.Touched) ([]journal.Entry, error) {
 	accounts, first, last := spans(days)
 	some, err := pg.Value[bool](ctx, tx, `select exists (select from unnest($1::uuid[]) v (id)
@@ -111,6 +111,26 @@ func (h *Hand) Match(ctx context.Context, tx pg.Tx, days []ledger.Touched) ([]jo
 	return slices.Concat(entries, copied, asked), err
 }
 
+// Part implements ledger.Matcher. Undoing a merge returns transactions to their accounts. A pair
+// that was matched meanwhile may then be in two accounts, so it is not one payment anymore. Part
+// writes no entries, because the match follows from the accounts. Matches that somebody decided
+// stay.
+func (h *Hand) Part(ctx context.Context, tx pg.Tx, ids []id.ID) error {
+	apart, err := pg.All[pair](ctx, tx, `
+		select x.manual_id, x.bank_id from manual_match x
+		join transaction m on m.id = x.manual_id join transaction b on b.id = x.bank_id
+		where (x.manual_id = any($1) or x.bank_id = any($1)) and x.state = 'matched' and x.source = 'rule'
+			and m.account_id <> b.account_id`, ids)
+	if err != nil {
+		return err
+	}
+	entries := make([]journal.Entry, len(apart))
+	for i, p := range apart {
+		entries[i] = p.entry(new(journal.Matched), nil, new(ruled), nil)
+	}
+	return h.put(ctx, tx, entries)
+}
+
 // ruled is the source of matches that nobody decided.
 const ruled = "rule"
 
@@ -156,13 +176,15 @@ func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last
 			where t.account_id = m.account_id and t.date between m.date - $5::int and m.date + $6::int
 				and t.amount = m.amount and t.currency = m.currency and t.origin = 'bank' and t.deleted_at is null
 				and not exists (select from manual_match x where x.bank_id = t.id and (
-					x.manual_id = m.id and x.state <> 'matched' or x.state = 'matched' and x.source <> 'rule'))
+					x.manual_id = m.id and x.state <> 'matched' or x.state = 'matched' and (x.source <> 'rule'
+						or (select o.account_id from transaction o where o.id = x.manual_id) <> m.account_id)))
 			offset 0) b on true
 		order by m.id, b.id`, accounts, first, last, reach, daysBefore, daysAfter)
 }
 
-// standing returns the matches of those days that follow from the transactions. Matches of which a
-// transaction is gone are dissolved, whoever made them; their entries are returned.
+// standing returns the matches of those days that follow from the transactions. A match is
+// dissolved if one of its transactions is gone, whatever its source; the entries for that are
+// returned.
 func (h *Hand) standing(ctx context.Context, tx pg.Tx, accounts []id.ID, first, last []pg.Date) (map[id.ID]id.ID,
 	[]journal.Entry, error,
 ) {
@@ -299,8 +321,8 @@ func (h *Hand) copyDecisions(ctx context.Context, tx pg.Tx, made []pair, all boo
 	return append(entries, said...), err
 }
 
-// copyComments writes the comments of one transaction under another, as their authors wrote them.
-// What stands there already is left.
+// copyComments copies the comments of one transaction to another, as their authors wrote them.
+// Comments that are already there stay.
 func copyComments(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]journal.Entry, error) {
 	type comment struct {
 		To      id.ID  `db:"bank_id"`
@@ -340,8 +362,8 @@ func (h *Hand) ask(ctx context.Context, tx pg.Tx, unclear []id.ID) ([]journal.En
 	for i, m := range unclear {
 		edits[i] = ledger.Edit{
 			Transaction: m, Field: journal.FieldTag, Tag: &tag, Value: new(ledger.Present), Source: new(ruled),
-			Note: new("More than one of the bank's transactions can be this payment, or it can be more than one of " +
-				"yours."),
+			Note: new("More than one transaction could match, so this was not matched with the bank's " +
+				"transaction automatically."),
 		}
 	}
 	_, entries, err := h.books.Apply(ctx, tx, edits, false)

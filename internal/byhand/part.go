@@ -15,9 +15,9 @@ import (
 
 // SetMatch is the input of SetMatch.
 type SetMatch struct {
-	ID            string          `json:"id" minLength:"1" doc:"The transaction that was entered by hand: UUID or short id"`
-	TransactionID op.Null[string] `json:"transaction_id,omitzero" minLength:"1" doc:"The bank's transaction in the same account; null parts the two, which are then never matched again"`
-	Force         bool            `json:"force,omitempty" doc:"Also change what a person decided"`
+	ID            string          `json:"id" minLength:"1" doc:"The manually entered transaction: UUID or short id"`
+	TransactionID op.Null[string] `json:"transaction_id,omitzero" minLength:"1" doc:"The bank's transaction in the same account; null unmatches the two, and they are never matched again"`
+	Force         bool            `json:"force,omitempty" doc:"Override a person's decision"`
 }
 
 // A side is what a match needs to know of a transaction.
@@ -33,8 +33,7 @@ type side struct {
 const sideRows = `select id, account_id, origin, currency, date, deleted_at is not null as deleted from transaction
 	where id = $1 or short_id = $2`
 
-// SetMatch says that a transaction that was entered by hand is one of the bank's, or that it is
-// not.
+// SetMatch records that a transaction entered by hand is one of the bank's, or that it is not.
 func (h *Hand) SetMatch(ctx context.Context, tx pg.Tx, in SetMatch) (ledger.TransactionDetail, error) {
 	m, err := pg.One[side](ctx, tx, sideRows+` for update`, pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
@@ -50,9 +49,10 @@ func (h *Hand) SetMatch(ctx context.Context, tx pg.Tx, in SetMatch) (ledger.Tran
 	}
 	switch {
 	case !in.TransactionID.Set:
-		return t, errs.Field("transaction_id", "required", "must be given: a transaction, or null to part the two")
+		return t, errs.Field("transaction_id", "required", "is required: a transaction, or null to unmatch "+
+			"the two")
 	case m.Origin != ledger.Manual:
-		return t, errs.New(errs.Conflict, "this transaction is the bank's own; name the one that was entered by hand")
+		return t, errs.New(errs.Conflict, "this is the bank's transaction; use the manually entered one")
 	}
 	var to *side
 	if in.TransactionID.Value != nil {
@@ -71,7 +71,7 @@ func (h *Hand) SetMatch(ctx context.Context, tx pg.Tx, in SetMatch) (ledger.Tran
 	if err != nil {
 		return t, err
 	}
-	summary := "Parted a transaction from the bank's"
+	summary := "Unmatched a transaction from the bank's"
 	if to != nil {
 		summary = "Matched a transaction with the bank's"
 	}
@@ -88,10 +88,10 @@ func bankSide(ctx context.Context, tx pg.Tx, m side, ref string) (*side, error) 
 	case err != nil:
 		return nil, pg.Named(err, "transaction_id", "transaction", "{transaction.list} lists them")
 	case b.Origin != "bank" || b.Deleted || m.Deleted:
-		return nil, errs.New(errs.Conflict, "a match is between a transaction that was entered by hand and one of the "+
-			"bank's, neither of them deleted")
+		return nil, errs.New(errs.Conflict, "a match needs a manually entered transaction and a bank "+
+			"transaction, neither of them deleted")
 	case b.Account != m.Account || b.Currency != m.Currency:
-		return nil, errs.New(errs.Conflict, "a match is between transactions of one account and currency")
+		return nil, errs.New(errs.Conflict, "both transactions must have the same account and currency")
 	}
 	return &b, nil
 }
@@ -123,11 +123,11 @@ func (h *Hand) verdict(ctx context.Context, tx pg.Tx, m side, to *side, force bo
 			continue
 		case k.Manual != m.ID:
 			return nil, errs.New(errs.Conflict,
-				"that transaction of the bank is matched with another one that was entered by hand; part those first")
+				"the bank's transaction already has a match; unmatch it first")
 		}
 		if journal.Held(k.Source, op.ActorOf(ctx), force) {
 			return nil, errs.New(errs.Conflict,
-				"a person decided about this match, so it is held; give force: true to change it anyway")
+				"a person decided this match, so it is locked (held); pass force: true to override")
 		}
 		if !same && to == nil {
 			entries = append(entries, k.entry(state, new(journal.Parted), k.Source, &source))

@@ -10,11 +10,11 @@ import (
 	"coffer/internal/id"
 )
 
-// paid are columns with what is paid, which is positive where money goes out.
-var paid = map[string]bool{"amount": true, "yearly_amount": true, "usual": true}
+// paid lists the columns that hold payments, which are positive for money out.
+var paid = map[string]bool{"amount": true, "yearly_amount": true, "usual": true, "moved": true}
 
-// cell is a value as text on a screen. Amounts are positive where money goes out; a person reads a
-// plus where it comes in.
+// cell formats a value for the screen. The API's amounts are positive for money out; on the screen
+// money in has a plus sign.
 func (s *Screen) cell(c column, v any, whole bool) string {
 	switch c.brief {
 	case screenNewest:
@@ -44,9 +44,9 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 	case json.Number:
 		if in, ok := strings.CutPrefix(v.String(), "-"); ok && paid[c.name] {
 			s.incoming = true
-			return "+" + in
+			return "+" + s.figures().write(in)
 		}
-		return v.String()
+		return s.figures().write(v.String())
 	case []any:
 		if len(v) == 0 && c.all {
 			return "all"
@@ -62,7 +62,7 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 	case map[string]any:
 		parts := make([]string, 0, len(v))
 		for _, k := range sortedKeys(v) {
-			if k == "qr" { // a picture
+			if k == "qr" { // an image
 				continue
 			}
 			if text := s.cell(column{name: k}, v[k], whole); v[k] != false && text != "" {
@@ -74,7 +74,7 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 	return fmt.Sprint(v)
 }
 
-// newest is the first item of a list of changes: both values, and from when on.
+// newest formats the first item of a list of changes: both values and the date.
 func (s *Screen) newest(v any) string {
 	list, _ := v.([]any)
 	if len(list) == 0 {
@@ -86,7 +86,7 @@ func (s *Screen) newest(v any) string {
 		s.cell(column{}, m["date"], false)
 }
 
-// tree is a condition in a few words: name contains rewe and amount gt 10.
+// tree formats a condition in a few words: name contains rewe and amount gt 10.
 func (s *Screen) tree(v any, inside bool) string {
 	m, _ := v.(map[string]any)
 	if name, ok := m["field"].(string); ok {
@@ -116,7 +116,7 @@ func (s *Screen) tree(v any, inside bool) string {
 	return ""
 }
 
-// text is a string on a screen: moments in the household's zone, long ids short.
+// text formats a string for the screen: times in the household's time zone, UUIDs as short ids.
 func (s *Screen) text(v string, whole bool) string {
 	if len(v) >= 20 && v[10] == 'T' && strings.HasSuffix(v, "Z") {
 		if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
@@ -133,7 +133,7 @@ func (s *Screen) text(v string, whole bool) string {
 	return clean(v)
 }
 
-// shortID is a long id's short form; any other value stays.
+// shortID returns the short form of a UUID; any other value stays.
 func shortID(v any) string {
 	t, _ := v.(string)
 	if u, err := id.Parse(t); err == nil {
@@ -142,8 +142,8 @@ func shortID(v any) string {
 	return clean(t)
 }
 
-// clean keeps text from steering a terminal; what could was never let in, but a second look costs
-// nothing.
+// clean removes characters that could control a terminal. Stored text never contains them, but a
+// second check costs nothing.
 func clean(v string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

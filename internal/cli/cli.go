@@ -1,5 +1,5 @@
 // Package cli turns every op into a command, and runs it on a server or directly on the database.
-// It knows no use case; app adds the commands that are not ops.
+// It does not know any use case; app adds the commands that are not ops.
 package cli
 
 import (
@@ -24,26 +24,26 @@ type Caller interface {
 	Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte, error)
 }
 
-// A CLI is what the command line is made of.
+// A CLI configures the command line.
 type CLI struct {
 	Ops      []*op.Op
-	Groups   map[string]string   // what each noun of the ops' names is, in a sentence
-	Meant    map[string]string   // commands by words that people try for them
-	Examples map[string][]string // what follows a command in its help, by the op's name
-	Flags    map[string]string   // what a flag is, by op and field or by field, if its op does not say
+	Groups   map[string]string   // a sentence about each noun in the ops' names
+	Meant    map[string]string   // commands, by words that people try for them
+	Examples map[string][]string // arguments after the command in its help, by the op's name
+	Flags    map[string]string   // a flag's text, by op and field or by field, if the op has none
 	Empty    map[string]string   // what to do about an empty list, by the op's name
-	// a reading op that is shown below another one's record, by that one's name
+	// a reading op whose result is shown below the record of another op, by that op's name
 	Also map[string]string
-	// Shows names the op that shows the record which another op starts and whose id is its job's
-	// too; the command shows the record when the job has ended.
+	// Shows maps an op that starts a job to the op that shows its record. The record has the same
+	// id as the job. The command shows the record when the job has ended.
 	Shows map[string]string
-	// Next says what to do after a command, for people, by the op's name; "" says nothing.
+	// Next returns what a person can do after a command, by the op's name; "" prints nothing.
 	Next     map[string]func(args map[string]any, answer []byte) string
 	Results  map[string]*op.Schema                        // of jobs, by kind
 	JobOp    string                                       // the name of the op that shows a job
-	Zone     func(context.Context, Caller) *time.Location // in which the household reads the clock
+	Zone     func(context.Context, Caller) *time.Location // returns the household's time zone
 	Version  string
-	Server   string                                        // where ops run; "" for straight on the database
+	Server   string                                        // where ops run; "" for directly on the database
 	Key      string                                        // the API key for Server
 	Database bool                                          // a database is given
 	Local    func(context.Context) (Caller, func(), error) // opens the database
@@ -51,21 +51,21 @@ type CLI struct {
 	Out      io.Writer
 	Err      io.Writer
 	In       io.Reader
-	Width    int // of a terminal that Out stands for; 0 looks whether Out is one
+	Width    int // terminal width to assume; 0 detects it from Out
 }
 
 // Root returns the whole command line.
 func (c *CLI) Root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "coffer",
-		Short: "Keep a household's financial data: exact, private, reversible",
-		Long: `coffer keeps a household's financial data and serves it over a REST API and MCP tools.
+		Short: "Your household's finances, self-hosted",
+		Long: `coffer keeps your household's finances and serves them to the web app, a REST API and MCP tools.
 
 If --server or COFFER_SERVER names a server, commands run on that server, with the key
 in COFFER_API_KEY or from coffer login. Otherwise, if COFFER_DATABASE_URL is set, they
 run directly on the database. Otherwise they run on the server chosen by coffer login.
 On a terminal they print tables; in a pipe or with --json they print JSON.
-Flags that say (null clears) clear their field with null or ''.`,
+To clear a flag marked (null clears), pass null or ''.`,
 		Example: `  coffer serve
   coffer key create --name me --scope full_access
   coffer tag create --slug trip:japan-2026 --name "Japan 2026"
@@ -80,16 +80,16 @@ Flags that say (null clears) clear their field with null or ''.`,
 	root.SetFlagErrorFunc(badFlag)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&c.Server, "server", c.Server,
-		"run on this server instead of the database (COFFER_SERVER)")
-	root.PersistentFlags().Bool("json", false, "print JSON even on a terminal")
-	root.AddGroup(&cobra.Group{ID: "service", Title: "The service:"},
-		&cobra.Group{ID: "data", Title: "The household's data:"})
+		"server to use instead of the database (COFFER_SERVER)")
+	root.PersistentFlags().Bool("json", false, "print JSON on a terminal, too")
+	root.AddGroup(&cobra.Group{ID: "service", Title: "Server commands:"},
+		&cobra.Group{ID: "data", Title: "Data commands:"})
 	for _, extra := range c.Extra[""] {
 		extra.GroupID = "service"
 		root.AddCommand(extra)
 	}
 	groups := map[string]*cobra.Command{}
-	for _, extra := range c.Extra[""] { // a command that is called as a noun of the ops holds their verbs too
+	for _, extra := range c.Extra[""] { // an extra command named like a noun of the ops gets their verbs too
 		groups[extra.Name()] = extra
 	}
 	for _, o := range c.Ops {
@@ -128,7 +128,7 @@ func (c *CLI) command(o *op.Op, verb string) *cobra.Command {
 		}
 	}
 	if len(positional) > 0 {
-		use += " " + wanted(positional)
+		use += " <" + strings.Join(positional, "> <") + ">"
 	}
 	cmd := &cobra.Command{
 		Use: use, Short: strings.TrimSuffix(o.Summary, "."), Long: o.Summary, Example: c.example(o, positional),
@@ -136,7 +136,7 @@ func (c *CLI) command(o *op.Op, verb string) *cobra.Command {
 			if len(args) == len(positional) {
 				return nil
 			}
-			return errs.New(errs.ValidationError, "give %s; see: coffer %s --help", wanted(positional),
+			return errs.New(errs.ValidationError, "%s; see: coffer %s --help", miscount(positional, len(args)),
 				strings.ReplaceAll(o.Name, ".", " "))
 		},
 	}
@@ -169,14 +169,20 @@ func (c *CLI) usage(o *op.Op, p op.Prop) string {
 	return strings.TrimSpace(text)
 }
 
-func wanted(positional []string) string {
-	if len(positional) == 0 {
-		return "no arguments, only flags"
+// miscount returns the error text for a wrong number of arguments.
+func miscount(positional []string, given int) string {
+	switch want := "<" + strings.Join(positional, "> <") + ">"; {
+	case len(positional) == 0:
+		return "this command takes no arguments, only flags"
+	case given > len(positional):
+		return "too many arguments; this command takes " + want
+	default:
+		return "missing " + want
 	}
-	return "<" + strings.Join(positional, "> <") + ">"
 }
 
-// example is a command that can be copied: what is required, and what has an example of its own.
+// example returns a command that can be copied: with the required inputs, and with those that have
+// an example.
 func (c *CLI) example(o *op.Op, positional []string) string {
 	if lines := c.Examples[o.Name]; len(lines) > 0 {
 		var all []string
@@ -275,14 +281,13 @@ func (c *CLI) run(cmd *cobra.Command, o *op.Op, positional, words []string) erro
 	return cmp.Or(err, failure(tasks))
 }
 
-// asJSON reports whether the answer is printed as JSON: for a program, or because a person asks for
-// it.
+// asJSON reports whether the output is JSON: into a pipe, or because --json is set.
 func (c *CLI) asJSON(cmd *cobra.Command) bool {
 	forced, _ := cmd.Flags().GetBool("json")
 	return forced || !c.onScreen()
 }
 
-// Open returns where ops run: the named server, or the database.
+// Open returns a Caller for the named server, or for the database.
 func (c *CLI) Open(ctx context.Context) (Caller, func(), error) {
 	server, key, err := c.Where()
 	if err != nil {
@@ -294,7 +299,7 @@ func (c *CLI) Open(ctx context.Context) (Caller, func(), error) {
 	return c.Local(ctx)
 }
 
-// IsTerminal reports whether w is a person's screen.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(f.Fd())
@@ -303,7 +308,7 @@ func IsTerminal(w io.Writer) bool {
 // onScreen reports whether a person reads the output on a terminal.
 func (c *CLI) onScreen() bool { return c.Width > 0 || IsTerminal(c.Out) }
 
-// width is how many characters a line of the terminal has.
+// width returns the number of characters in a line of the terminal.
 func (c *CLI) width() int {
 	if c.Width > 0 {
 		return c.Width
@@ -316,7 +321,7 @@ func (c *CLI) width() int {
 	return 120
 }
 
-// sortedKeys keeps what a map holds in one order.
+// sortedKeys returns a map's keys in sorted order.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

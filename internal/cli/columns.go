@@ -9,22 +9,22 @@ import (
 	"coffer/internal/op"
 )
 
-// bookkeeping is what a record shows and a list does not.
+// bookkeeping lists fields that a record shows and a list does not.
 var bookkeeping = map[string]bool{
 	"updated_at": true, "official_name": true, "institution_id": true, "raw_payload_hash": true,
 	"authorized_date": true, "datetime": true, "prompt": true, "prompt_blocks": true, "definition_hash": true,
 	"workflow_name": true, "expected_amount": true,
 }
 
-// usual are the columns whose usual value is yes. A person looks for a no in them, so it is
-// printed, and the column stays if all rows say no. In other columns a no is left blank.
+// usual lists the columns whose normal value is yes. A person looks for a no in them, so it is
+// printed, and the column stays if all rows have no. In other columns a no is left blank.
 var usual = map[string]bool{"enabled": true, "has_login": true, "shared": true, "certain": true, "retryable": true}
 
-// further is the rank from which on a field is shown only where there is room.
+// further is the lowest rank of fields that are shown only if there is room.
 const further = 9
 
-// rank is where a field stands in a row: what identifies it, when, how much money, what it is
-// called, the rest, and when it was noted.
+// rank returns a field's position in a row: the id, dates, amounts, names, the rest, and
+// timestamps.
 func rank(p op.Prop) int {
 	switch {
 	case p.Name == "short_id", p.Name == "transaction_id":
@@ -35,7 +35,7 @@ func rank(p op.Prop) int {
 		return 1
 	case p.Name == "first_date", p.Name == "last_date", p.Name == "balance_available", p.Name == "balance_limit":
 		return further
-	case p.Name == "balance_source", p.Name == "balance_date": // who stated the balance, and of which day
+	case p.Name == "balance_source", p.Name == "balance_date": // the source and day of the balance
 		return 6
 	case p.Format == "date", p.Name == "balance_today":
 		return 2
@@ -56,19 +56,19 @@ func rank(p op.Prop) int {
 		return 8
 	case p.Format == "date-time":
 		return 10
-	case p.Name == "merchant_name", p.Name == "category_display_name": // mostly what another column says
+	case p.Name == "merchant_name", p.Name == "category_display_name": // usually the same as another column
 		return 11
 	}
 	return further
 }
 
-// shown are the columns worth a person's screen: no long ids where there are short ones, no
-// bookkeeping.
+// shown returns the columns that are worth showing to a person: without UUIDs if there are short
+// ids, and without bookkeeping.
 func shown(s *op.Schema) []op.Prop {
 	var cols []op.Prop
 	named := s.Prop("name") != nil
 	for _, p := range s.Props {
-		if p.Name == "transaction_id" && s.Prop("short_id") == nil { // what the row is about
+		if p.Name == "transaction_id" && s.Prop("short_id") == nil { // the subject of the row
 			cols = append(cols, p)
 			continue
 		}
@@ -81,7 +81,7 @@ func shown(s *op.Schema) []op.Prop {
 		}
 		flat := p.Type != "object" || p.Prop("net") != nil || p.Prop("balance") != nil ||
 			p.Values != nil && p.Values.Type != "" && p.Values.Type != "object"
-		// left out: what another column says, and what says nothing to a person
+		// Left out: repetitions of another column, and values that mean nothing to a person.
 		told := p.Name == "display_name" && named || p.Name == "balance_current" && s.Prop("balance_today") != nil ||
 			p.Name == "children" || p.Format == "uuid" || bookkeeping[p.Name] || strings.HasPrefix(p.Name, "parent_")
 		if flat && !told && (p.Type != "array" || p.Items.Type != "object") {
@@ -92,16 +92,19 @@ func shown(s *op.Schema) []op.Prop {
 	return cols
 }
 
-// A column is a field of the rows, or what a map in them has under one key.
+// A column is a field of the rows, or one key of a map in them.
 type column struct {
 	name, in string // in names the map, "" for a field of the row itself
 	number   bool
-	further  bool   // it is shown only where the others have room enough
+	further  bool   // shown only if the other columns leave enough room
 	all      bool   // a list that means everything if it is empty
-	brief    string // how an object or a list of them is put in a few words, if it is
+	brief    string // how an object or a list of objects is summarized, if it is
 }
 
-// change is what a row says before and after, as one value.
+// actor is the column with the name and type of an actor.
+const actor = "by"
+
+// change holds a row's values before and after as one value.
 type change struct{ before, after any }
 
 func (c column) of(m map[string]any) any {
@@ -115,20 +118,36 @@ func (c column) of(m map[string]any) any {
 	if shown, _ := m["display_name"].(string); c.name == "name" && shown != "" {
 		return shown
 	}
+	if c.name == actor {
+		name, _ := m["actor_name"].(string)
+		kind, _ := m["actor_type"].(string)
+		if name == "" || kind == "" {
+			return name + kind
+		}
+		return name + " (" + kind + ")"
+	}
 	if after, ok := m["after"]; ok && c.name == "before" {
 		return change{m[c.name], after}
 	}
 	return m[c.name]
 }
 
-// columns are those with something in them: a screen is narrow, and what is empty everywhere would
-// push out what is not. A map gives a column for each of its keys.
+// columns returns the columns that have a value in any row. A screen is narrow, and an empty column
+// would push out others. A map gets one column for each of its keys.
 func (s *Screen) columns(schema *op.Schema, list []any) []column {
 	var out []column
 	props := shown(schema)
+	acted := schema.Prop("actor_type") != nil && (schema.Prop("cause") != nil || schema.Prop("action") != nil)
 	for _, p := range props {
+		if acted && p.Name == "actor_type" {
+			continue // shown beside the name
+		}
+		if acted && p.Name == "actor_name" {
+			out = append(out, column{name: actor, further: true})
+			continue
+		}
 		if p.Name == "after" && schema.Prop("before") != nil {
-			continue // it stands beside what was before
+			continue // shown beside the value before
 		}
 		if p.Type != "object" || p.Screen == screenTree {
 			out = append(out, column{
@@ -136,11 +155,11 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 			})
 			continue
 		}
-		if p.Prop("balance") != nil { // of another day
+		if p.Prop("balance") != nil { // a balance of another day
 			out = append(out, column{name: "balance", in: p.Name}, column{name: "date", in: p.Name})
 			continue
 		}
-		if p.Values == nil { // sums of another time
+		if p.Values == nil { // sums of another period
 			out = append(out, column{name: "net", in: p.Name})
 			continue
 		}
@@ -149,7 +168,7 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 			m, _ := item.(map[string]any)
 			inner, _ := m[p.Name].(map[string]any)
 			for k := range inner {
-				if p.Name != "ids" || !strings.HasSuffix(k, "category") { // a slug names it as well
+				if p.Name != "ids" || !strings.HasSuffix(k, "category") { // the slug names it as well
 					keys[k] = true
 				}
 			}
@@ -169,14 +188,14 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 		out[i].number = !some(list, func(m map[string]any) bool {
 			v := c.of(m)
 			_, number := v.(json.Number)
-			return !number && v != nil && (v != false || c.in == "") // false: there is no such map in the row
+			return !number && v != nil && (v != false || c.in == "") // false: the row has no such map
 		})
 	}
 	return out
 }
 
-// changes puts the column with the newest change before the money, if that was asked for: it says
-// the amount and a day as well. Else there is no room for it.
+// changes moves the column with the newest change before the amounts, if the rows were selected by
+// it, because it includes the amount and a date. Otherwise the column is dropped for lack of room.
 func (s *Screen) changes(cols []column) []column {
 	at := slices.IndexFunc(cols, func(c column) bool { return c.brief == screenNewest })
 	if at < 0 {
@@ -201,7 +220,7 @@ func (s *Screen) changes(cols []column) []column {
 	return slices.Insert(cols, 1, newest)
 }
 
-// some reports whether any row, or any row below one, is so.
+// some reports whether a condition is true for any row, or any row below one.
 func some(list []any, so func(map[string]any) bool) bool {
 	return slices.ContainsFunc(list, func(item any) bool {
 		m, _ := item.(map[string]any)

@@ -13,17 +13,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// failing is an error of an op's command, so that its fields can be named as flags.
+// failing wraps an error of an op's command, so that its fields can be named as flags.
 type failing struct {
 	error
 	op *op.Op
 }
 
-// Unwrap returns the error itself.
+// Unwrap returns the wrapped error.
 func (f failing) Unwrap() error { return f.error }
 
-// Fail prints an error for its reader and returns the exit code: 2 for a wrong call, 3 for a
-// missing right, 4 for nothing found, 5 for a conflict, 1 for the rest.
+// Fail prints an error and returns the exit code: 2 for a wrong call, 3 for a missing permission, 4
+// for not found, 5 for a conflict, 1 for the rest.
 func (c *CLI) Fail(err error, asJSON bool) int {
 	e, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -60,6 +60,7 @@ func (c *CLI) explain(err error, e *errs.Error) {
 		}
 	}
 	if len(e.Details) > 1 {
+		message, _, _ = strings.Cut(message, "; see details")
 		message, _, _ = strings.Cut(message, "; details lists")
 	}
 	fmt.Fprintf(c.Err, "coffer: %s (%s)\n", message, e.Code)
@@ -95,12 +96,16 @@ func flagOf(o *op.Op, field string) string {
 	return "--" + flagName(name) + field[end:]
 }
 
-// misuse is the error of a command that was called wrongly; it names its help.
+// misuse returns the error for a command that was called wrongly; it refers to the command's help.
 func misuse(cmd *cobra.Command, format string, args ...any) error {
-	return errs.New(errs.ValidationError, format+"; see: %s --help", append(args, cmd.CommandPath())...)
+	see := "; see: %s --help"
+	if strings.HasSuffix(format, "?") {
+		see = " See: %s --help"
+	}
+	return errs.New(errs.ValidationError, format+see, append(args, cmd.CommandPath())...)
 }
 
-// badFlag refuses a flag, and says which one may have been meant.
+// badFlag returns the error for an unknown flag, with the flags that may have been meant.
 func badFlag(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -110,17 +115,18 @@ func badFlag(cmd *cobra.Command, err error) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, op.Candidate{Value: f.Name}) })
 	near := op.Nearest(unknown.GetSpecifiedName(), all)
 	if len(near) == 0 {
-		return misuse(cmd, "there is no flag %s here", unknown.GetSpecifiedName())
+		return misuse(cmd, "unknown flag %s", unknown.GetSpecifiedName())
 	}
 	names := make([]string, len(near))
 	for i, n := range near {
 		names[i] = "--" + n.Value
 	}
-	return misuse(cmd, "there is no flag --%s here (did you mean %s?)", unknown.GetSpecifiedName(),
+	return misuse(cmd, "unknown flag --%s; did you mean %s?", unknown.GetSpecifiedName(),
 		strings.Join(names, " or "))
 }
 
-// noSuchCommand refuses a word that is not a command, and says which one may have been meant.
+// noSuchCommand returns an error for an unknown command, with the commands that may have been
+// meant.
 func (c *CLI) noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -128,16 +134,16 @@ func (c *CLI) noSuchCommand(cmd *cobra.Command, args []string) error {
 	word := strings.ToLower(args[0])
 	if !cmd.HasParent() {
 		if meant, ok := c.Meant[word]; ok {
-			return misuse(cmd, "there is no command %q here (did you mean %s?)", args[0], meant)
+			return misuse(cmd, "unknown command %q; did you mean %s?", args[0], meant)
 		}
 	}
 	if near := nearCommands(cmd, word); len(near) > 0 {
-		return misuse(cmd, "there is no command %q here (did you mean %s?)", args[0], strings.Join(near, " or "))
+		return misuse(cmd, "unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
-	return misuse(cmd, "there is no command %q here", args[0])
+	return misuse(cmd, "unknown command %q", args[0])
 }
 
-// alike are the verbs that stand for others that people try.
+// alike maps verbs that people try to the verbs that exist.
 var alike = map[string][]string{
 	"list": {"get", "show"}, "ls": {"list", "get"}, "show": {"get"}, "get": {"show", "list"}, "view": {"get", "list"},
 	"submit": {"create"}, "add": {"create"}, "new": {"create"}, "make": {"create"},
@@ -145,8 +151,8 @@ var alike = map[string][]string{
 	"change": {"update", "set"}, "send": {"resend", "test"}, "undo": {"revert"},
 }
 
-// nearCommands are the commands below cmd that a word may stand for: its singular, a name like it,
-// or on the top level a verb of some noun.
+// nearCommands returns the commands below cmd that a word may stand for: its singular, a similar
+// name, or, at the top level, a verb of some noun.
 func nearCommands(cmd *cobra.Command, word string) []string {
 	var all []op.Candidate
 	var verbs []string

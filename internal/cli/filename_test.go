@@ -14,8 +14,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// An op that wants to know what its file is called is told, unless the text comes from standard
-// input.
+// An op with a file_name input receives the file's name, unless the text comes from standard input.
 func TestFileSaysItsName(t *testing.T) {
 	t.Parallel()
 	type take struct {
@@ -55,7 +54,7 @@ func TestFileSaysItsName(t *testing.T) {
 	}
 }
 
-// A fault of the text is a fault of the file: the text has no flag of its own.
+// An error in the text is reported for --file, because the text has no flag of its own.
 func TestFaultOfAFile(t *testing.T) {
 	t.Parallel()
 	type take struct {
@@ -75,7 +74,7 @@ func TestFaultOfAFile(t *testing.T) {
 	}
 }
 
-// A refuser finds fault with the text of every call.
+// A refuser returns an error about the text of every call.
 type refuser struct{}
 
 func (refuser) Call(context.Context, *op.Op, map[string]any) ([]byte, error) {

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Worker tells whether a server is there that works on jobs. A caller that runs on the database
-// implements it; one that runs on a server has the server.
+// A Worker reports whether a server is running that works on jobs. A caller that runs on the
+// database implements it; a caller that runs on a server does not need it.
 type Worker interface {
 	Working(ctx context.Context) (bool, error)
 }
 
-// A task is a job as far as the command line looks at it.
+// A task holds the fields of a job that the command line uses.
 type task struct {
 	ID       string
 	ShortID  string `json:"short_id"`
@@ -45,7 +45,7 @@ func readTask(raw []byte) (*task, error) {
 	if err := json.Unmarshal(raw, t); err != nil {
 		return nil, fmt.Errorf("read job: %w", err)
 	}
-	t.State = cmp.Or(t.State, t.Status) // of a record that shares its job's id
+	t.State = cmp.Or(t.State, t.Status) // of a record that has its job's id
 	return t, nil
 }
 
@@ -53,13 +53,13 @@ func readTask(raw []byte) (*task, error) {
 // waits for the end.
 func starts(o *op.Op) bool { return o.IsLong() && o.Writes }
 
-// waitFlags declares how long a command waits for the work that it begins.
+// waitFlags declares the flags for how long a command waits for the work that it starts.
 func waitFlags(cmd *cobra.Command) {
-	cmd.Flags().Bool("no-wait", false, "return at once; the job continues")
-	cmd.Flags().Duration("wait", 0, "wait at most this long, such as 30s; the job continues")
+	cmd.Flags().Bool("no-wait", false, "return immediately; the job keeps running")
+	cmd.Flags().Duration("wait", 0, "wait at most this long, for example 30s; the job keeps running")
 }
 
-// patience is how long a command waits; 0 means until the end.
+// patience returns how long a command waits; 0 means until the end.
 func patience(cmd *cobra.Command) (limit time.Duration, wait bool) {
 	if now, _ := cmd.Flags().GetBool("no-wait"); now {
 		return 0, false
@@ -68,7 +68,7 @@ func patience(cmd *cobra.Command) (limit time.Duration, wait bool) {
 	return limit, limit != 0 || !cmd.Flags().Changed("wait")
 }
 
-// A following shows how far jobs are until they end.
+// A following shows the progress of jobs until they end.
 type following struct {
 	cli    *CLI
 	caller Caller
@@ -77,8 +77,8 @@ type following struct {
 	drawn  bool
 }
 
-// follow waits for the jobs in an answer, and returns the answer as it is then. The error is the
-// first job's failure.
+// follow waits for the jobs in a response, and returns the response with their final state. The
+// error is the first job's failure.
 func (c *CLI) follow(ctx context.Context, cmd *cobra.Command, caller Caller, answer []byte) ([]byte, []*task, error) {
 	var orders struct{ Jobs []json.RawMessage }
 	if err := json.Unmarshal(answer, &orders); err != nil {
@@ -116,7 +116,8 @@ func (c *CLI) follow(ctx context.Context, cmd *cobra.Command, caller Caller, ans
 	return answer, tasks, err
 }
 
-// all waits until every job has ended, the time limit is over, or no server is there to run them.
+// all waits until every job has ended, the time limit has passed, or no server is running to work
+// on them.
 func (f *following) all(ctx context.Context, tasks []*task, limit time.Duration) error {
 	show := f.cli.op(f.cli.JobOp)
 	for i := range tasks {
@@ -128,7 +129,7 @@ func (f *following) all(ctx context.Context, tasks []*task, limit time.Duration)
 			answer, err := f.caller.Call(ctx, show, map[string]any{"job_id": tasks[i].ID, "wait": "1s"})
 			if ctx.Err() != nil {
 				f.clear()
-				fmt.Fprintf(f.cli.Err, "The job continues; follow it with: coffer job get %s --follow\n",
+				fmt.Fprintf(f.cli.Err, "Still running. Follow it: coffer job get %s --follow\n",
 					tasks[i].ShortID)
 				return ctx.Err()
 			}
@@ -143,7 +144,7 @@ func (f *following) all(ctx context.Context, tasks []*task, limit time.Duration)
 	return nil
 }
 
-// idle reports whether a job waits for a server that is not there, and says so.
+// idle reports whether a job waits while no server is running, and prints a note if so.
 func (f *following) idle(ctx context.Context, t *task) (bool, error) {
 	w, ok := f.caller.(Worker)
 	if !ok || t.State != "queued" {
@@ -153,11 +154,11 @@ func (f *following) idle(ctx context.Context, t *task) (bool, error) {
 	if err != nil || working {
 		return false, err
 	}
-	fmt.Fprintln(f.cli.Err, "No server is running; the job will run once you start coffer serve.")
+	fmt.Fprintln(f.cli.Err, "No server is running. The job starts when you run coffer serve.")
 	return true, nil
 }
 
-// draw shows how far the jobs are, on a line that is written over.
+// draw shows the progress of the jobs on a line that is overwritten.
 func (f *following) draw(tasks []*task) {
 	if !f.bar {
 		return
@@ -196,12 +197,12 @@ func (f *following) clear() {
 	f.drawn = false
 }
 
-// failure is the error of the first job that did not succeed, or nil.
+// failure returns the error of the first job that did not succeed, or nil.
 func failure(tasks []*task) error {
 	for _, t := range tasks {
 		switch {
 		case t.State == "cancelled":
-			return errs.New(errs.Conflict, "job %s was cancelled", t.ShortID)
+			return errs.New(errs.Conflict, "job %s was canceled", t.ShortID)
 		case t.Error != nil:
 			return errs.New(errs.Code(t.Error.Code), "job %s failed: %s", t.ShortID, t.Error.Message)
 		}
@@ -209,10 +210,10 @@ func failure(tasks []*task) error {
 	return nil
 }
 
-// tell says in a sentence how jobs ended, and prints what else is in their results.
+// tell prints how jobs ended in one sentence, then the rest of their results.
 func (c *CLI) tell(ctx context.Context, caller Caller, tasks []*task) error {
 	if len(tasks) == 0 {
-		_, err := fmt.Fprintln(c.Out, "There is nothing to do.")
+		_, err := fmt.Fprintln(c.Out, "Nothing to do.")
 		return err
 	}
 	sums := map[string]int64{}
@@ -236,17 +237,17 @@ func (c *CLI) tell(ctx context.Context, caller Caller, tasks []*task) error {
 	if open > 0 {
 		t := tasks[0]
 		if len(tasks) > 1 {
-			_, err := fmt.Fprintf(c.Out, "%d of %d jobs are still running; coffer job list shows them.\n", open,
+			_, err := fmt.Fprintf(c.Out, "%d of %d jobs still running. List them: coffer job list\n", open,
 				len(tasks))
 			return err
 		}
-		_, err := fmt.Fprintf(c.Out, "Job %s (%s) is %s; coffer job get %s --follow shows its progress.\n", t.ShortID,
+		_, err := fmt.Fprintf(c.Out, "Job %s (%s) is %s. Follow it: coffer job get %s --follow\n", t.ShortID,
 			t.Kind, t.State, t.ShortID)
 		return err
 	}
 	var parts []string
 	for i, name := range order {
-		if i > 0 && sums[name] == 0 { // of the others only what happened, so that the line stays short
+		if i > 0 && sums[name] == 0 { // only counts above zero, so that the line stays short
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("%d %s", sums[name], strings.ReplaceAll(name, "_", " ")))
@@ -264,7 +265,7 @@ func (c *CLI) tell(ctx context.Context, caller Caller, tasks []*task) error {
 	return nil
 }
 
-// tellRest prints what a result holds beside numbers, and how to undo the change that it made.
+// tellRest prints the fields of a result that are not numbers, and how to undo its change.
 func (c *CLI) tellRest(ctx context.Context, caller Caller, t *task) error {
 	rest := map[string]any{}
 	var undo string
@@ -285,7 +286,7 @@ func (c *CLI) tellRest(ctx context.Context, caller Caller, t *task) error {
 		c.screen(ctx, caller, t.Result).record(c.Results[t.Kind], rest, "")
 	}
 	if undo != "" {
-		_, err := fmt.Fprintf(c.Out, "Undo it with: coffer change revert %s\n", undo)
+		_, err := fmt.Fprintf(c.Out, "Undo: coffer change revert %s\n", undo)
 		return err
 	}
 	return nil
@@ -318,7 +319,7 @@ func members(raw json.RawMessage) []member {
 	return out
 }
 
-// op is the op of that name.
+// op returns the op of that name.
 func (c *CLI) op(name string) *op.Op {
 	for _, o := range c.Ops {
 		if o.Name == name {

@@ -17,16 +17,16 @@ type grid struct {
 
 const (
 	gap      = 2
-	narrow   = 12 // a text is cut no shorter, and
-	briefly  = 10 // a purpose, so that it fits beside the category on 80 columns, no shorter than this
-	namely   = 16 // a name no shorter than this, unless the whole screen is narrower
+	narrow   = 12 // minimum width of a text that is cut
+	briefly  = 10 // minimum width of a memo, so that it fits beside the category on 80 columns
+	namely   = 16 // minimum width of a name, unless the whole screen is narrower
 	moneyIn  = "\x1b[32m"
 	ordinary = "\x1b[0m"
 )
 
-// print aligns the columns, numbers by their ends. Where the screen is too narrow, long texts are
-// cut first, then columns are dropped from the end; a number is never cut, because it would be
-// another number. It returns the headings of what was dropped.
+// print aligns the columns, with numbers right-aligned. If the screen is too narrow, it first cuts
+// long texts, then drops columns from the end. A number is never cut, because it would become
+// another number. It returns the headings of the dropped columns.
 func (g *grid) print(w io.Writer, width int, indent string, color bool) []string {
 	widths := make([]int, len(g.cols))
 	for i := range g.cols {
@@ -70,7 +70,7 @@ func (g *grid) print(w io.Writer, width int, indent string, color bool) []string
 	return dropped
 }
 
-// least is how far a text may be cut.
+// least returns the minimum width to which a text may be cut.
 func (c column) least() int {
 	if c.name == "name" || c.name == "before" || c.name == "summary" {
 		return namely
@@ -81,11 +81,12 @@ func (c column) least() int {
 	return narrow
 }
 
-// whole reports whether a column is shown without a cut or not at all.
+// whole reports whether a column is shown uncut or not at all.
 func (c column) whole() bool { return c.number || c.name == "short_id" || c.brief == screenNewest }
 
-// fitting reports whether the columns fit when every text is cut as far as it may be. A column that
-// is not needed must not cost the others their texts.
+// fitting reports whether the columns fit if every text is cut to its minimum. With an optional
+// column the texts must keep more than their minimum, so that it does not cost the others their
+// texts.
 func fitting(cols []column, widths []int, width int) bool {
 	total, ease := -gap, 2
 	if slices.ContainsFunc(cols, func(c column) bool { return c.further }) {

@@ -15,10 +15,10 @@ import (
 	"coffer/internal/errs"
 )
 
-// hosts are the servers that this person has keys for, in a file of the user's own that nobody else
+// hosts lists the servers that this person has keys for. It is stored in a file that only its owner
 // can read.
 type hosts struct {
-	Current string          `json:"current"` // where commands run when nothing else is said
+	Current string          `json:"current"` // where commands run by default
 	Keys    map[string]host `json:"hosts"`
 	path    string
 }
@@ -29,7 +29,7 @@ type host struct {
 	Scope string `json:"scope"`
 }
 
-// loadHosts reads the file, which need not exist.
+// loadHosts reads the file. A missing file is not an error.
 func loadHosts() (*hosts, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -42,7 +42,7 @@ func loadHosts() (*hosts, error) {
 		return h, nil
 	}
 	if err != nil {
-		return nil, errs.Wrap(err, errs.Unavailable, "%s cannot be read", h.path)
+		return nil, errs.Wrap(err, errs.Unavailable, "can't read %s", h.path)
 	}
 	if err := json.Unmarshal(raw, h); err != nil {
 		return nil, errs.Wrap(err, errs.Unavailable, "%s is not a valid coffer settings file; fix or delete it", h.path)
@@ -83,10 +83,10 @@ func (h *hosts) save() error {
 	return nil
 }
 
-// names are the servers, sorted.
+// names returns the servers, sorted.
 func (h *hosts) names() []string { return slices.Sorted(maps.Keys(h.Keys)) }
 
-// find is the server that someone means by its address, or by a part of it that only one has.
+// find returns the server with this address, or the only server whose address contains it.
 func (h *hosts) find(name string) (string, error) {
 	if at, err := serverURL(name); err == nil {
 		if _, ok := h.Keys[at]; ok {
@@ -105,11 +105,11 @@ func (h *hosts) find(name string) (string, error) {
 	case 0:
 		return "", errs.New(errs.NotFound, "you are not logged in to %q; coffer login status lists your servers", name)
 	}
-	return "", errs.New(errs.ValidationError, "%q could be any of %s; give more of the name", name,
+	return "", errs.New(errs.ValidationError, "%q matches %s; type more of the name", name,
 		strings.Join(found, ", "))
 }
 
-// serverURL is a server's address in the one form under which keys are kept.
+// serverURL normalizes a server's address to the form under which keys are stored.
 func serverURL(s string) (string, error) {
 	if !strings.Contains(s, "://") {
 		scheme := "https://"
@@ -122,15 +122,15 @@ func serverURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return "", errs.New(errs.ValidationError,
-			"the server's address is not a URL; it looks like https://coffer.example.com")
+			"the server's address must be a URL, such as https://coffer.example.com")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimSuffix(u.Path, "/"), nil
 }
 
-// Where says where commands run, "" for on the database, and with which key. What is given wins:
-// --server or COFFER_SERVER, and COFFER_API_KEY. Else it is what coffer login stored, each server's
-// key for that server alone; but where a database is given and no server, commands run on that, for
-// whoever works on the server's machine.
+// Where returns the server on which commands run, "" for the database, and the key. Explicit
+// settings win: --server or COFFER_SERVER, and COFFER_API_KEY. Otherwise it returns the server and
+// key that coffer login stored; each key is used for its own server only. If a database is given
+// and no server, commands run on the database, for people who work on the server's machine.
 func (c *CLI) Where() (server, key string, err error) {
 	if c.Server != "" && c.Key != "" || c.Server == "" && (c.Database || c.Key != "") {
 		return c.Server, c.Key, nil

@@ -17,11 +17,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fileFlag names the file that brings an input: the text of an op that takes one, else its body as
-// JSON or YAML.
+// fileFlag is the flag for the file with an op's input: its text if the op takes one, else its body
+// as JSON or YAML.
 const fileFlag = "file"
 
-// fileNameProp is the input of an op that takes a file in which the file's own name goes.
+// fileNameProp is the input that receives the file's name, in an op that takes a file.
 const fileNameProp = "file_name"
 
 // takesBody reports whether the op's input can come from a file of JSON or YAML.
@@ -38,8 +38,8 @@ func takesBody(o *op.Op) bool {
 	return false
 }
 
-// nested reports whether a value of the schema has parts of its own, so that a flag takes it as
-// JSON.
+// nested reports whether a value of the schema is an object or contains objects, so that its flag
+// takes JSON.
 func nested(s *op.Schema) bool {
 	if s.Type == "array" {
 		return nested(s.Items)
@@ -47,14 +47,14 @@ func nested(s *op.Schema) bool {
 	return s.Type == "object" || s.Type == ""
 }
 
-// flags declares a flag for every input that has no place of its own on the command line.
+// flags declares a flag for every input that is not a positional argument.
 func (c *CLI) flags(cmd *cobra.Command, o *op.Op) {
 	text, _ := o.TextBody()
 	for _, p := range o.In.Props {
 		switch {
 		case p.In == op.InPath, p.Name == "wait" && starts(o):
 		case p.Name == text:
-			cmd.Flags().String(fileFlag, "-", "the file to read; - is standard input")
+			cmd.Flags().String(fileFlag, "-", "file to read; - is standard input")
 		case p.Type == "boolean":
 			cmd.Flags().Bool(flagName(p.Name), false, c.usage(o, p))
 		case p.Type == "array":
@@ -73,11 +73,11 @@ func (c *CLI) flags(cmd *cobra.Command, o *op.Op) {
 	}
 	if takesBody(o) {
 		cmd.Flags().String(fileFlag, "",
-			"read the input from this JSON or YAML file; - is standard input; flags override it")
+			"JSON or YAML file with the input; - is standard input; flags override it")
 	}
 }
 
-// kind is what help calls a value.
+// kind returns the name of a value's type for help.
 func kind(s *op.Schema) string {
 	switch {
 	case nested(s):
@@ -88,14 +88,14 @@ func kind(s *op.Schema) string {
 	return s.Type
 }
 
-// A word is a flag's single value, checked by the op's schema and not here.
+// A word is a flag's single value. The op's schema checks it later.
 type word struct{ text, kind string }
 
 func (w *word) String() string     { return w.text }
 func (w *word) Set(s string) error { w.text = s; return nil }
 func (w *word) Type() string       { return w.kind }
 
-// values are what a flag was given, once or more often.
+// values collects the values of a flag that can be repeated.
 type values struct {
 	list []string
 	kind string
@@ -105,7 +105,8 @@ func (v *values) String() string     { return strings.Join(v.list, ",") }
 func (v *values) Set(s string) error { v.list = append(v.list, s); return nil }
 func (v *values) Type() string       { return v.kind }
 
-// input collects an op's arguments: positional ones, flags, and the file for what neither says.
+// input collects an op's arguments from positional arguments, from flags, and from the file for the
+// rest.
 func (c *CLI) input(cmd *cobra.Command, o *op.Op, positional, words []string, asJSON bool) (map[string]any, error) {
 	given := map[string][]string{}
 	for i, name := range positional {
@@ -160,17 +161,17 @@ func (c *CLI) input(cmd *cobra.Command, o *op.Op, positional, words []string, as
 	return args, nil
 }
 
-// clears reports whether a flag can clear its field: one that may be null, or a list that an update
-// replaces. A list in any other command may mean everything if it is empty, so an empty variable of
-// a shell must not make it so.
+// clears reports whether a flag can clear its field: if the field is nullable, or a list that an
+// update replaces. In other commands an empty list may mean everything, so an empty shell variable
+// must not produce one.
 func clears(o *op.Op, p op.Prop) bool {
 	replaced := p.Type == "array" && p.In == op.InBody &&
 		(o.Method == http.MethodPatch || o.Method == http.MethodPut) && (p.MinLen == nil || *p.MinLen == 0)
 	return p.Type != "boolean" && (p.Nullable || replaced)
 }
 
-// cleared returns what clears a field, if a flag's value says so: null, or no text at all. A text
-// that may be empty is cleared by null alone.
+// cleared returns the value that clears a field, if the flag's value asks for it: null or an empty
+// string. A text that may be empty is cleared by null only.
 func cleared(o *op.Op, p op.Prop, list []string) (any, bool) {
 	empty := p.Type == "string" && (p.MinLen == nil || *p.MinLen == 0) && len(p.Enum) == 0 && p.Format == ""
 	if len(list) != 1 || !clears(o, p) || list[0] != "null" && (list[0] != "" || empty) {
@@ -182,8 +183,8 @@ func cleared(o *op.Op, p op.Prop, list []string) (any, bool) {
 	return []any{}, true
 }
 
-// fromJSON reads the values of a flag that takes JSON. A list takes one item each time, or several
-// at once as a JSON list.
+// fromJSON reads the values of a flag that takes JSON. Each value of a list flag is one item or a
+// JSON list of several.
 func fromJSON(p op.Prop, list []string) (any, error) {
 	items := []any{}
 	for _, text := range list {
@@ -204,7 +205,7 @@ func fromJSON(p op.Prop, list []string) (any, error) {
 	return items, nil
 }
 
-// shape is the outline of a value: an object with the first of its names.
+// shape returns an outline of a value: an object with its first field.
 func shape(s *op.Schema) string {
 	if s.Type == "array" {
 		s = s.Items
@@ -215,8 +216,8 @@ func shape(s *op.Schema) string {
 	return `{"…": …}`
 }
 
-// fromFile adds what a file holds to args, but for what is in them already. The file is the whole
-// input, the list that is its only list of objects, or one item of that list.
+// fromFile adds the content of a file to args, except for names that args already has. The file is
+// the whole input, the input's only list of objects, or one item of that list.
 func (c *CLI) fromFile(o *op.Op, args map[string]any, path string) error {
 	raw, err := c.read(path)
 	if err != nil {
@@ -235,12 +236,12 @@ func (c *CLI) fromFile(o *op.Op, args map[string]any, path string) error {
 		}
 	}
 	if !isObject {
-		return errs.New(errs.ValidationError, "the file must contain an object with some of: %s",
+		return errs.New(errs.ValidationError, "the file must contain an object with any of: %s",
 			strings.Join(bodyNames(o), ", "))
 	}
 	for name, value := range m {
 		if p := o.In.Prop(name); p != nil && p.In == op.InPath {
-			return errs.New(errs.ValidationError, "give %s on the command line, not in the file", name)
+			return errs.New(errs.ValidationError, "pass %s on the command line, not in the file", name)
 		}
 		if _, given := args[name]; !given {
 			args[name] = value
@@ -268,7 +269,7 @@ func bodyNames(o *op.Op) []string {
 	return names
 }
 
-// mainList is the input's only list of objects, or nil.
+// mainList returns the input's only list of objects, or nil.
 func mainList(o *op.Op) *op.Prop {
 	var found *op.Prop
 	for i, p := range o.In.Props {
@@ -282,20 +283,19 @@ func mainList(o *op.Op) *op.Prop {
 	return found
 }
 
-// read is a file's content; - is standard input.
+// read returns a file's content; - is standard input.
 func (c *CLI) read(path string) ([]byte, error) {
 	if path == "-" {
 		return io.ReadAll(c.In)
 	}
-	b, err := os.ReadFile(path) //nolint:gosec // the person at the keyboard names a file of theirs
+	b, err := os.ReadFile(path) //nolint:gosec // the person who runs the command chooses the file
 	if err != nil {
 		return nil, errs.New(errs.ValidationError, "cannot read the file: %v", err)
 	}
 	return b, nil
 }
 
-// decode reads JSON, or YAML where the text does not begin as JSON does. Numbers stay as they are
-// written.
+// decode reads JSON, or YAML if the text does not start like JSON. Numbers keep their notation.
 func decode(raw []byte) (any, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	start := bytes.TrimLeft(raw, " \t\r\n")
@@ -307,7 +307,7 @@ func decode(raw []byte) (any, error) {
 		if err == nil {
 			return v, nil
 		}
-		if y, yerr := fromYAML(raw); yerr == nil { // in its flow style YAML begins like JSON
+		if y, yerr := fromYAML(raw); yerr == nil { // flow-style YAML starts like JSON
 			return y, nil
 		}
 		return nil, errs.New(errs.ValidationError, "the file is neither valid JSON nor YAML: %s", op.Shown(err))
@@ -319,7 +319,7 @@ func decode(raw []byte) (any, error) {
 	return v, nil
 }
 
-// maxNodes bounds what a file can grow to: an alias in YAML repeats what it stands for.
+// maxNodes limits how large a file can become, because a YAML alias repeats its anchor's content.
 const maxNodes = 1_000_000
 
 func fromYAML(raw []byte) (any, error) {
@@ -335,7 +335,7 @@ func fromYAML(raw []byte) (any, error) {
 	return y.value(&first)
 }
 
-// plainYAML keeps what the parser says about a place and drops its prefix.
+// plainYAML removes the prefix of a parser error and keeps its position.
 func plainYAML(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) }
 
 type yamlReader struct{ left, depth int }

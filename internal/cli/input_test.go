@@ -28,7 +28,7 @@ type makeThings struct {
 	Words  []string        `json:"words,omitempty"`
 }
 
-// recorder keeps what a command would have sent.
+// recorder keeps the arguments that a command would send.
 type recorder struct{ args map[string]any }
 
 func (r *recorder) Call(_ context.Context, _ *op.Op, args map[string]any) ([]byte, error) {
@@ -54,7 +54,7 @@ type patchThing struct {
 	Needed *[]string       `json:"needed,omitempty" minItems:"1"`
 }
 
-// patching runs an update and returns the arguments it would send as JSON, and its help.
+// patching runs an update and returns the arguments that it would send as JSON, and its help.
 func patching(t *testing.T, args ...string) string {
 	t.Helper()
 	r := &recorder{}
@@ -80,7 +80,7 @@ func patching(t *testing.T, args ...string) string {
 	return string(b)
 }
 
-// null and ” clear what can be cleared: a value that may be null, and a list that an update replaces.
+// null and an empty value clear a nullable value and a list that an update replaces.
 func TestClearing(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestClearing(t *testing.T) {
 		"--part=null": `"part":null`, "--part=": `"part":null`, `--part={"name":"a"}`: `"part":{"name":"a"}`,
 		"--words=null": `"words":[]`, "--words=": `"words":[]`, "--words=a,b": `"words":["a","b"]`,
 		"--things=null": `"things":[]`, "--things=": `"things":[]`,
-		"--needed=": `"needed":[""]`, // validation says that it is required
+		"--needed=": `"needed":[""]`, // validation then rejects it
 	} {
 		if got := patching(t, "x", flag); !strings.Contains(got, want) {
 			t.Errorf("%s sends %s, want %s", flag, got, want)
@@ -98,13 +98,14 @@ func TestClearing(t *testing.T) {
 	help := patching(t, "--help")
 	for _, flag := range []string{"note string", "part object", "words strings", "things objects"} {
 		if line := lineWith(help, "--"+flag); !strings.Contains(line, "(null clears)") {
-			t.Errorf("help does not say how to clear: %q", line)
+			t.Errorf("help does not show how to clear: %q", line)
 		}
 	}
 	if line := lineWith(help, "--needed"); strings.Contains(line, "clears") {
-		t.Errorf("help says how to clear a list that must have items: %q", line)
+		t.Errorf("help shows how to clear a list that must have items: %q", line)
 	}
-	// A command that is no update keeps what was given: an empty list may mean everything there.
+	// A command that is not an update keeps the given value, because an empty list may mean
+	// everything there.
 	if got, err := play(t, "", "--things", `{"name":"c"}`, "--words", ""); err != nil || !strings.Contains(got, `"words":[""]`) {
 		t.Error(got, err)
 	}
@@ -119,7 +120,7 @@ func lineWith(text, part string) string {
 	return ""
 }
 
-// play runs a command and returns the arguments it would send as JSON, or the error.
+// play runs a command and returns the arguments that it would send as JSON, or the error.
 func play(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()
 	r := &recorder{}
@@ -137,8 +138,8 @@ func play(t *testing.T, stdin string, args ...string) (string, error) {
 	return string(b), err
 }
 
-// Objects and lists of objects come by repeated flags, as one JSON list, and from files of JSON or
-// YAML, and are the same.
+// Objects and lists of objects give the same input as repeated flags, as one JSON list, and in JSON
+// or YAML files.
 func TestInputsOfEveryShape(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -204,10 +205,10 @@ func TestInputsThatCannotBeRead(t *testing.T) {
 	}
 	for stdin, c := range map[string]struct{ arg, says string }{
 		"":                          {"--file=-", "the file is empty"},
-		"just text":                 {"--file=-", "must contain an object with some of: things"},
+		"just text":                 {"--file=-", "must contain an object with any of: things"},
 		"{\"things\": [":            {"--file=-", "neither valid JSON nor YAML"},
 		"a: [":                      {"--file=-", "not valid YAML: line 1"},
-		"owner: you":                {"--file=-", "give owner on the command line"},
+		"owner: you":                {"--file=-", "pass owner on the command line"},
 		"things: []\nthings: []":    {"--file=-", "appear once"},
 		"things: []\n---\nmore: 1":  {"--file=-", "more than one document"},
 		bomb:                        {"--file=-", "too large"},

@@ -17,20 +17,20 @@ import (
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
-// Login returns the command that gets a key for this machine, and its subcommands that manage the
+// Login returns the command that gets a key for this machine, with subcommands that manage the
 // keys.
 func (c *CLI) Login() *cobra.Command {
 	var scope, name string
 	login := &cobra.Command{
-		Use: "login", Short: "Get an API key for a server; an admin grants it in a browser", Args: cobra.NoArgs,
-		Long: `Asks the server for a key. An admin of the household grants it on a page of the server, on any machine;
-then commands run on that server. The key is kept in your own configuration folder, readable by you alone.`,
+		Use: "login", Short: "Log in to a server (an admin approves in a browser)", Args: cobra.NoArgs,
+		Long: `Asks the server for an API key. An admin approves the request in a browser, on any machine. Commands then use
+that server. The key is saved in your own configuration folder, where only you can read it.`,
 		Example: "  coffer login --server https://coffer.example.com\n  coffer login status\n  coffer login switch " +
 			"coffer.example.com",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.Server == "" {
 				return errs.New(errs.ValidationError,
-					"name the server: coffer login --server https://coffer.example.com")
+					"pass the server: coffer login --server https://coffer.example.com")
 			}
 			if name == "" {
 				name = clientName()
@@ -43,17 +43,17 @@ then commands run on that server. The key is kept in your own configuration fold
 	login.Flags().StringVar(&name, "name", "", "the key's name; this machine's name if omitted")
 	login.AddCommand(
 		&cobra.Command{
-			Use: "status", Short: "List the servers you have keys for, and check each", Args: cobra.NoArgs,
+			Use: "status", Short: "Show the servers you're logged in to", Args: cobra.NoArgs,
 			Example: "  coffer login status",
 			RunE:    func(cmd *cobra.Command, _ []string) error { return c.status(cmd) },
 		},
 		&cobra.Command{
-			Use: "switch <server>", Short: "Choose the server that commands run on", Args: cobra.MaximumNArgs(1),
+			Use: "switch <server>", Short: "Switch the default server", Args: cobra.MaximumNArgs(1),
 			Example: "  coffer login switch coffer.example.com",
 			RunE:    func(cmd *cobra.Command, args []string) error { return switchHost(cmd.OutOrStdout(), args) },
 		},
 		&cobra.Command{
-			Use: "logout [server]", Short: "Delete a server's key here and revoke it on the server",
+			Use: "logout [server]", Short: "Log out of a server and revoke its key",
 			Args: cobra.MaximumNArgs(1), Example: "  coffer login logout coffer.example.com",
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return logout(cmd.Context(), cmd.OutOrStdout(),
@@ -77,7 +77,7 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 	if err != nil {
 		return err
 	}
-	if _, err := loadHosts(); err != nil { // before anyone is asked for anything
+	if _, err := loadHosts(); err != nil { // fail before an admin is asked to approve
 		return err
 	}
 	var asked struct {
@@ -91,14 +91,14 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 		&asked); err != nil || fault != "" {
 		return grantFault(fault, err)
 	}
-	fmt.Fprintf(out, "Ask an admin of the household to open\n\n  %s\n\nand enter the code\n\n  %s\n\nWaiting …\n",
+	fmt.Fprintf(out, "Ask an admin to open\n\n  %s\n\nand enter this code:\n\n  %s\n\nWaiting…\n",
 		plain(asked.URI), plain(asked.User))
 	pause := time.Duration(max(asked.Interval, 1)) * time.Second
 	deadline := time.Now().Add(time.Duration(asked.Expires) * time.Second)
 	for time.Now().Before(deadline) {
 		select {
 		case <-ctx.Done():
-			return errs.New(errs.Unavailable, "cancelled; nothing was stored")
+			return errs.New(errs.Unavailable, "canceled; nothing was stored")
 		case <-time.After(pause):
 		}
 		var got struct {
@@ -110,7 +110,7 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 			"client_id": {name},
 		}, &got)
 		switch {
-		case errs.Is(err, errs.Unavailable), fault == "slow_down": // the network may be back in a moment
+		case errs.Is(err, errs.Unavailable), fault == "slow_down": // the network may recover
 			pause += 5 * time.Second
 		case err != nil:
 			return err
@@ -124,8 +124,8 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 	return grantFault("expired_token", nil)
 }
 
-// keep stores a key. The file is read only now: in the minutes that an admin took, others may have
-// logged in elsewhere.
+// keep stores a key. It reads the file only now, because other logins may have changed it while an
+// admin took minutes to approve.
 func keep(out io.Writer, at string, key host) error {
 	h, err := loadHosts()
 	if err != nil {
@@ -135,7 +135,7 @@ func keep(out io.Writer, at string, key host) error {
 	if err := h.save(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "You are logged in to %s (%s). The key is in %s.\n", at, key.Scope, h.path)
+	_, err = fmt.Fprintf(out, "Logged in to %s (%s). Key saved in %s.\n", at, key.Scope, h.path)
 	return err
 }
 
@@ -146,12 +146,12 @@ func grantFault(fault string, err error) error {
 	case "access_denied":
 		return errs.New(errs.Forbidden, "an admin denied the request")
 	case "expired_token":
-		return errs.New(errs.Unavailable, "nobody granted the key within ten minutes; try again")
+		return errs.New(errs.Unavailable, "the request expired after ten minutes; try again")
 	}
 	return errs.New(errs.ValidationError, "the server responded %s; does it run this version of coffer?", plain(fault))
 }
 
-// plain is what a server said, without what could steer a terminal.
+// plain removes characters that could control a terminal from a server's text.
 func plain(s string) string { return clean(s) }
 
 // form posts a form and returns the response, or the error code of RFC 6749.
@@ -161,7 +161,7 @@ func form(ctx context.Context, address string, values url.Values, into any) (fau
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(values.Encode()))
 	if err != nil {
 		return "", errs.New(errs.ValidationError,
-			"the server's address is not a URL; it looks like https://coffer.example.com")
+			"the server's address must be a URL, such as https://coffer.example.com")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := web.Do(req)
@@ -194,7 +194,7 @@ func form(ctx context.Context, address string, values url.Values, into any) (fau
 		"the server at this address responds with status %d but is not coffer; is --server correct?", res.StatusCode)
 }
 
-// A loginState is a server that there is a key for, and whether the key works.
+// A loginState is a server with a stored key, and whether the key works.
 type loginState struct {
 	Server  string `json:"server"`
 	Current bool   `json:"current"`
@@ -223,7 +223,7 @@ func (c *CLI) status(cmd *cobra.Command) error {
 		list = append(list, s)
 	}
 	if len(list) == 0 {
-		text.WriteString("You are not logged in to any server; get a key with: coffer login --server " +
+		text.WriteString("Not logged in to any server. Log in: coffer login --server " +
 			"https://coffer.example.com\n")
 	}
 	return c.Say(cmd, text.String(), list)
@@ -238,13 +238,13 @@ func switchHost(out io.Writer, args []string) error {
 	switch others := h.names(); {
 	case len(args) == 1:
 		to, err = h.find(args[0])
-	case len(others) == 2: // as a light switch
+	case len(others) == 2: // toggle between the two
 		to = others[0]
 		if to == h.Current {
 			to = others[1]
 		}
 	default:
-		err = errs.New(errs.ValidationError, "name the server; coffer login status lists them")
+		err = errs.New(errs.ValidationError, "pass the server's name; coffer login status lists them")
 	}
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func switchHost(out io.Writer, args []string) error {
 	if err := h.save(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Commands now run on %s.\n", to)
+	_, err = fmt.Fprintf(out, "Commands now use %s.\n", to)
 	return err
 }
 
@@ -286,6 +286,6 @@ func logout(ctx context.Context, out io.Writer, args []string) error {
 	if err := h.save(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "You are logged out of %s; its key is %s.\n", at, revoked)
+	_, err = fmt.Fprintf(out, "Logged out of %s. Key %s.\n", at, revoked)
 	return err
 }

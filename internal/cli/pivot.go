@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// tableOf returns the table that an answer holds instead of groups.
+// tableOf returns the pivot table of a response that has one instead of groups.
 func tableOf(m map[string]any) (table map[string]any, rows []any, ok bool) {
 	table, ok = m["pivot"].(map[string]any)
 	rows, _ = table["rows"].([]any)
 	return table, rows, ok
 }
 
-// pivot prints a table with a column for each period, the newest first: where the screen is too
-// narrow, columns are dropped from the end, and the oldest matter least.
+// pivot prints a table with a column for each period, newest first. On a narrow screen columns are
+// dropped from the end, and the oldest matter least.
 func (s *Screen) pivot(table map[string]any, rows []any) {
 	columns, _ := table["columns"].([]any)
 	g := grid{head: []string{"", "CUR", "TOTAL", "AVERAGE"}, cols: []column{
@@ -23,7 +23,7 @@ func (s *Screen) pivot(table map[string]any, rows []any) {
 	for _, item := range slices.Backward(columns) {
 		c, _ := item.(map[string]any)
 		key, _ := c["key"].(string)
-		if c["complete"] == false { // it has days that are not counted, or are still to come
+		if c["complete"] == false { // some of its days are not counted or still to come
 			key, s.partial = key+"*", true
 		}
 		g.cols, g.head = append(g.cols, column{name: key, number: true}), append(g.head, key)
@@ -35,19 +35,20 @@ func (s *Screen) pivot(table map[string]any, rows []any) {
 			for key, v := range keys {
 				name = s.cell(column{name: key, in: "keys"}, v, false)
 				if g.head[0] == "" {
-					g.head[0] = heading(column{name: key})
+					g.head[0] = heading(column{name: key, in: "keys"})
 				}
 			}
 		}
 		row := []string{name, s.cell(g.cols[1], m["iso_currency_code"], false)}
 		numbers := append([]any{m["total"], m["average"]}, backward(of(m, "values"))...)
 		for i, v := range numbers {
-			text := s.cell(g.cols[i+2], v, false)
+			n, _ := v.(json.Number)
 			if table["measure"] == "count" && i != 1 {
-				text = strings.TrimSuffix(text, ".00")
+				v = json.Number(strings.TrimSuffix(n.String(), ".00"))
 			}
-			if n, ok := v.(json.Number); ok && n.String() == "0.00" {
-				text = "·" // an empty cell of a wide table is read faster than a zero
+			text := s.cell(g.cols[i+2], v, false)
+			if n == "0.00" {
+				text = "·" // a nearly empty cell is easier to scan than a zero
 			}
 			row = append(row, text)
 		}

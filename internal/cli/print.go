@@ -74,7 +74,7 @@ func (c *CLI) print(ctx context.Context, caller Caller, o *op.Op, args map[strin
 	asJSON bool,
 ) error {
 	switch {
-	// Over REST the response is empty. A call straight on the database must print the same.
+	// Over REST the response is empty. A call directly on the database must print the same.
 	case o.Status == http.StatusNoContent:
 		return c.confirm(o, args, asJSON)
 	case o.TextOut != "":
@@ -135,16 +135,19 @@ func (c *CLI) below(ctx context.Context, caller Caller, o *op.Op, args map[strin
 	return c.foot(s, o, answer)
 }
 
-// screen returns what printing needs to know about the terminal.
+// screen returns a Screen for the terminal.
 func (c *CLI) screen(ctx context.Context, caller Caller, answer []byte) *Screen {
 	s := &Screen{Out: c.Out, Width: c.width(), Color: IsTerminal(c.Out) && os.Getenv("NO_COLOR") == ""}
+	if IsTerminal(c.Out) {
+		s.Locale = Locale(os.Getenv)
+	}
 	if c.Zone != nil && bytes.Contains(answer, []byte(`Z"`)) {
 		s.Zone = c.Zone(ctx, caller)
 	}
 	return s
 }
 
-// length returns the number of rows in a list; ok is false if the answer is a record.
+// length returns the number of rows in a list; ok is false if the response is a record.
 func length(o *op.Op, answer []byte) (n int, ok bool) {
 	var list []json.RawMessage
 	if o.Out.Type == "array" {
@@ -182,21 +185,21 @@ func (c *CLI) nothing(o *op.Op, args map[string]any) error {
 		filtered = filtered || p != nil && p.In == op.InQuery && p.Screen == "" &&
 			!slices.Contains([]string{"limit", "cursor", "sort_by", "sort_order", "fields"}, name)
 	}
-	line := "There are no " + what + "."
+	line := "No " + what + " yet."
 	switch hint := c.Empty[o.Name]; {
 	case filtered:
-		line = "No " + what + " match. Remove a filter to see more."
+		line = "No matching " + what + ". Try fewer filters."
 	case hint != "":
 		line += " " + hint
 	case slices.ContainsFunc(c.Ops, func(other *op.Op) bool { return other.Name == noun+".create" }):
-		line += fmt.Sprintf(" Create one with: coffer %s create --help", noun)
+		line += fmt.Sprintf(" Create one: coffer %s create --help", noun)
 	}
 	_, err := fmt.Fprintln(c.Out, line)
 	return err
 }
 
-// foot prints a line below a list: how to get more rows, what a plus means, and which columns are
-// left out.
+// foot prints what goes below a list: how to get more rows, what a plus means, and the hidden
+// columns.
 func (c *CLI) foot(s *Screen, o *op.Op, answer []byte) error {
 	var m struct {
 		More  bool  `json:"has_more"`
@@ -209,28 +212,32 @@ func (c *CLI) foot(s *Screen, o *op.Op, answer []byte) error {
 	var parts []string
 	switch {
 	case m.More && pages(o):
-		parts = append(parts, fmt.Sprintf("%d shown; use --limit or --all for more.", n))
+		parts = append(parts, fmt.Sprintf("Showing %d. Use --limit or --all to see more.", n))
 	case m.More:
-		parts = append(parts, fmt.Sprintf("%d shown; there are more.", n))
+		parts = append(parts, fmt.Sprintf("Showing the first %d.", n))
 	case m.Pages > m.Page:
-		parts = append(parts, fmt.Sprintf("Page %d of %d; --page %d shows the next.", m.Page, m.Pages, m.Page+1))
+		parts = append(parts, fmt.Sprintf("Page %d of %d. Next: --page %d", m.Page, m.Pages, m.Page+1))
 	}
 	if s.incoming && n > 0 {
-		parts = append(parts, "+ is money in.")
+		parts = append(parts, "+ means money in.")
 	}
 	if s.partial && n > 0 {
-		parts = append(parts, "* is not complete; averages leave it out.")
+		parts = append(parts, "* incomplete month, not in the average.")
 	}
-	if hidden := "Left out: " + strings.ToLower(strings.Join(s.dropped, ", ")) + "."; len(s.dropped) > 0 {
-		if line := strings.Join(append(parts, hidden), " "); len(line) <= s.Width {
-			parts = append(parts, hidden)
-		} else {
-			parts = append(parts, fmt.Sprintf("%d columns left out.", len(s.dropped)))
+	if len(s.dropped) > 0 {
+		hidden := "Hidden columns: " + strings.ToLower(strings.Join(s.dropped, ", ")) + " (use --json)."
+		if len(hidden) > s.Width {
+			hidden = fmt.Sprintf("%d columns hidden (use --json).", len(s.dropped))
 		}
+		parts = append(parts, hidden)
 	}
 	var lines []string
-	if len(parts) > 0 {
-		lines = append(lines, strings.Join(parts, " "))
+	for _, part := range parts {
+		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(part) <= s.Width {
+			lines[last] += " " + part
+		} else {
+			lines = append(lines, part)
+		}
 	}
 	if o.Out.Type == "object" && n > 0 { // a record prints its notes itself
 		lines = append(lines, s.notes(m.Notes, "")...)
@@ -295,5 +302,5 @@ func (c *CLI) confirm(o *op.Op, args map[string]any, asJSON bool) error {
 // confirmations are the words that confirm begins with, by the op's verb.
 var confirmations = map[string]string{
 	"delete": "Deleted", "revoke": "Revoked", "unset": "Cleared", "untag": "Removed", "unlink": "Removed",
-	"uninvite": "Voided the invitation, if there was one, of", "unread": "Marked as unread:",
+	"uninvite": "Canceled any invitation of", "unread": "Marked as unread:",
 }

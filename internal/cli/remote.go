@@ -22,7 +22,7 @@ const prefix = op.Prefix
 // A remote runs ops on a server, through its REST interface.
 type remote struct{ server, key string }
 
-// web follows no redirects: it would send the key to whichever server a response names.
+// web does not follow redirects, because it would send the key to the redirect's target.
 var web = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // elsewhere returns the error for a redirect, with its target.
@@ -35,7 +35,8 @@ func elsewhere(res *http.Response) error {
 		to = "to " + plain(u.Scheme+"://"+u.Host)
 	}
 	return errs.New(errs.Unavailable,
-		"the server redirects %s, and API keys are not sent along; if that is correct, give that address with --server",
+		"the server redirects %s; API keys are not sent to another address, so if it is correct, pass it "+
+			"with --server",
 		to)
 }
 
@@ -45,7 +46,7 @@ func (r *remote) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byt
 	body := map[string]any{}
 	var raw []byte
 	for name, v := range args {
-		place := op.InBody // also of a name that the op does not know, which the server then refuses
+		place := op.InBody // also for an unknown name, which the server then rejects
 		if p := o.In.Prop(name); p != nil {
 			place = p.In
 		}
@@ -89,7 +90,7 @@ func asText(v any) string {
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		return "" // nothing that a parser made fails to print
+		return "" // parsed values always encode
 	}
 	return string(b)
 }
@@ -100,7 +101,7 @@ func (r *remote) send(ctx context.Context, method, path, kind string, body []byt
 	req, err := http.NewRequestWithContext(ctx, method, r.server+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, errs.New(errs.ValidationError,
-			"the server's address is not a URL; it looks like http://127.0.0.1:8080")
+			"the server's address must be a URL, such as http://127.0.0.1:8080")
 	}
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", kind)
@@ -137,9 +138,9 @@ func (r *remote) send(ctx context.Context, method, path, kind string, body []byt
 			"the server at this address responds with status %d but is not coffer; is --server correct?",
 			res.StatusCode)
 	}
-	if face.Error.Code == errs.MissingAPIKey { // the server speaks of a header
+	if face.Error.Code == errs.MissingAPIKey { // the server's message names a header
 		return nil, errs.New(errs.MissingAPIKey,
-			"set COFFER_API_KEY to an API key of that server, or get one with: coffer login --server %s", r.server)
+			"set COFFER_API_KEY to an API key of that server, or log in: coffer login --server %s", r.server)
 	}
 	return nil, &errs.Error{
 		Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details,

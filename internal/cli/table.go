@@ -14,23 +14,26 @@ import (
 	"coffer/internal/op"
 )
 
-// A Screen prints answers for a person: lists as rows, records as lines with their lists below.
+// A Screen prints responses for a person: lists as rows, records as lines with their lists below.
 type Screen struct {
 	Out   io.Writer
 	Width int
 	Zone  *time.Location // of the household; nil for UTC
 	Color bool
-	Order []string // the keys of groups, in the order in which they were asked for
+	// Locale is the locale for numbers, such as de_DE.UTF-8; "" is plain.
+	Locale string
+	Order  []string // the keys of groups, in the requested order
 
-	// Changed says that the rows were asked for because they changed: what changed comes first.
+	// Changed means that the rows were selected because they changed, so the change comes first.
 	Changed bool
 
-	incoming bool     // money in was printed, which the foot explains
+	numbers  *figures // number format of the locale, once needed
+	incoming bool     // money in was printed; the foot explains the plus sign
 	dropped  []string // columns that did not fit
-	partial  bool     // a column was marked as not complete, which the foot explains
+	partial  bool     // a column was marked as incomplete; the foot explains the mark
 }
 
-// Print prints an answer.
+// Print prints a response.
 func (s *Screen) Print(schema *op.Schema, answer []byte) error {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(answer)))
@@ -63,20 +66,20 @@ func (s *Screen) Print(schema *op.Schema, answer []byte) error {
 	return err
 }
 
-// What a field of an answer says about how it is printed.
+// Values of a field's screen tag, which set how it is printed.
 const (
-	screenRows    = "rows"    // it is the answer; the rest is for programs
+	screenRows    = "rows"    // it is the whole output; the other fields are for programs
 	screenRecords = "records" // its items are records with lists of their own
-	screenSpread  = "spread"  // it is the answer, and the lists of its items are the rows
+	screenSpread  = "spread"  // it is the whole output, and the lists of its items are the rows
 	screenUnroll  = "unroll"  // the lists of its items are its rows
-	screenNone    = "none"    // it is for programs
+	screenNone    = "none"    // only for programs
 	screenAll     = "all"     // a list that means everything if it is empty
-	screenNewest  = "newest"  // a row shows the first item of this list, in a few words
-	screenTree    = "tree"    // a row shows this object in a few words
+	screenNewest  = "newest"  // a row summarizes the first item of this list
+	screenTree    = "tree"    // a row summarizes this object
 )
 
-// page returns the list of an answer that is a page: its only content besides the cursor, or what
-// its schema says is the answer.
+// page returns the list of a response that is a page: its only list besides the cursor, or the
+// field that its schema marks as the output.
 func page(s *op.Schema, m map[string]any) *op.Prop {
 	var found *op.Prop
 	_, paged := m["has_more"]
@@ -97,8 +100,8 @@ func page(s *op.Schema, m map[string]any) *op.Prop {
 	return found
 }
 
-// record prints a line for each field. What has fields of its own follows, indented below its name;
-// text of several lines last.
+// record prints one line per field. Objects and lists follow, indented below their names; texts of
+// several lines come last.
 func (s *Screen) record(schema *op.Schema, m map[string]any, indent string) {
 	var lines, blocks, texts []op.Prop
 	longest := 0
@@ -139,7 +142,7 @@ func (s *Screen) record(schema *op.Schema, m map[string]any, indent string) {
 	}
 }
 
-// block prints what has fields of its own.
+// block prints an object or a list of objects.
 func (s *Screen) block(p op.Prop, v any, indent string, below bool) {
 	if list, ok := v.([]any); ok && p.Screen == screenRecords {
 		for i, item := range list {
@@ -170,7 +173,8 @@ func (s *Screen) block(p op.Prop, v any, indent string, below bool) {
 	}
 }
 
-// notes are sentences for a person, each with what to call to see more, in lines that fit.
+// notes formats notes as sentences, each with the call that shows more, wrapped to the screen's
+// width.
 func (s *Screen) notes(list []any, indent string) []string {
 	var out []string
 	for _, item := range list {
@@ -194,12 +198,13 @@ func (s *Screen) notes(list []any, indent string) []string {
 	return out
 }
 
-// hasMoney reports whether a record shows an amount, which its currency then stands beside.
+// hasMoney reports whether a record shows an amount. Its currency is then printed beside the
+// amount.
 func hasMoney(s *op.Schema, m map[string]any) bool {
 	return slices.ContainsFunc(fields(s, m), func(p op.Prop) bool { return p.Format == "decimal" && m[p.Name] != nil })
 }
 
-// most is how many rows of a list inside a record a person is shown.
+// most is the maximum number of rows that are printed of a list inside a record.
 const most = 25
 
 // inner prints a list inside a record.
@@ -209,11 +214,11 @@ func (s *Screen) inner(items *op.Schema, list []any, indent string) {
 	}
 	s.rows(items, list[:min(len(list), most)], indent)
 	if len(list) > most {
-		fmt.Fprintf(s.Out, "%sand %d more; --json shows them all\n", indent, len(list)-most)
+		fmt.Fprintf(s.Out, "%sand %d more (use --json)\n", indent, len(list)-most)
 	}
 }
 
-// label is a field's name for a person.
+// label returns a field's name for a person.
 func label(field string) string {
 	switch field {
 	case "short_id":
@@ -221,13 +226,13 @@ func label(field string) string {
 	case "iso_currency_code":
 		return "currency"
 	case "detail":
-		return "purpose"
+		return "memo"
 	}
 	return strings.ReplaceAll(field, "_", " ")
 }
 
-// structured reports whether a value needs lines of its own: an object, or a list of them. A flat
-// object of a few values is one line.
+// structured reports whether a value needs several lines: an object, or a list of objects. A flat
+// object with a few values is one line.
 func structured(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -247,7 +252,7 @@ func structured(v any) bool {
 	return false
 }
 
-// fields are what an object has, in the order of its schema; by name where the schema leaves it
+// fields returns an object's fields in the order of its schema, or sorted by name if the schema is
 // open.
 func fields(s *op.Schema, m map[string]any) []op.Prop {
 	var out []op.Prop
@@ -265,7 +270,7 @@ func fields(s *op.Schema, m map[string]any) []op.Prop {
 	return out
 }
 
-// guessed returns the schema of a value that no schema describes.
+// guessed returns a schema for a value that no schema describes.
 func guessed(v any) *op.Schema {
 	if n, ok := v.(json.Number); ok && strings.Contains(n.String(), ".") {
 		return &op.Schema{Type: "number", Format: "decimal"}
@@ -309,7 +314,7 @@ func (s *Screen) rows(schema *op.Schema, list []any, indent string) {
 	s.dropped = g.print(s.Out, s.Width-len(indent), indent, s.Color)
 }
 
-// said is what a row says in a column: "" for nothing, and for a no that is usual.
+// said returns a row's text in a column: "" for no value, and for a no that needs no mention.
 func (s *Screen) said(c column, m map[string]any) string {
 	v := c.of(m)
 	if v == false && (c.in != "" || !usual[c.name]) {
@@ -332,10 +337,26 @@ func heading(c column) string {
 		return "BALANCE"
 	case "transaction_id":
 		return "TRANSACTION"
-	case "iso_currency_code": // three letters below seventeen
+	case "iso_currency_code": // three letters do not need a heading of seventeen
 		return "CUR"
 	case "before":
 		return "BEFORE → AFTER"
+	case "cause":
+		return "SOURCE"
+	case "entries":
+		return "FIELDS"
+	case "pace":
+		return "PACE %"
+	case "payee":
+		if c.in == "" {
+			return "PAYEE KEY"
+		}
+	case "stated_from":
+		return "START BALANCE"
+	case "stated_to":
+		return "END BALANCE"
+	case "moved":
+		return "AMOUNT"
 	case "price_changes":
 		return "NEW PRICE"
 	}

@@ -34,7 +34,7 @@ func field(name, kind string) op.Prop {
 	return op.Prop{Name: name, Schema: &op.Schema{Type: kind, Format: format}}
 }
 
-// Rows that were asked for because they changed say both prices and the day, uncut, before the rest.
+// Rows that were selected because they changed show both prices and the date first, uncut.
 func TestChangedRows(t *testing.T) {
 	t.Parallel()
 	changes := list("price_changes", object(field("date", "string/date"), field("before", "number/decimal")))

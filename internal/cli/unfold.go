@@ -7,9 +7,9 @@ import (
 	"coffer/internal/op"
 )
 
-// unfold makes rows of lists whose items hold transactions. One in each item gives its columns to
-// the item; of two, such as a pair that is to be confirmed, each gets a row of its own, the second
-// without what belongs to the item.
+// unfold turns list items that contain transactions into rows. If an item has one transaction, the
+// item's row gets its columns. If it has two, such as a pair to confirm, each gets its own row, and
+// the second omits the item's fields.
 func unfold(schema *op.Schema, list []any) (*op.Schema, []any) {
 	var inside []op.Prop
 	for _, p := range schema.Props {
@@ -47,8 +47,8 @@ func unfold(schema *op.Schema, list []any) (*op.Schema, []any) {
 	return &whole, rows
 }
 
-// spread makes rows of the lists that items hold: each with what belongs to its item, such as the
-// day that the totals are of. The last list that any item has is the most detailed.
+// spread turns the lists inside items into rows, each with the fields of its item, such as the day
+// of the totals. The last list that any item has is the most detailed.
 func spread(schema *op.Schema, list []any) (*op.Schema, []any) {
 	var inside op.Prop
 	whole := op.Schema{Type: "object"}

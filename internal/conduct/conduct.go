@@ -11,13 +11,13 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Budget is a limit of changed transactions, of a day or of a workflow run. Of several limits it
+// A Budget is a limit of writes, of a day or of a workflow run. Of several limits it
 // is the one with least left.
 type Budget struct {
-	Limit    int64    `json:"limit" db:"most" doc:"Transactions that may be changed today, or by this run"`
+	Limit    int64    `json:"limit" db:"most" doc:"Write limit for today or this run: one per changed transaction and record"`
 	Used     int64    `json:"used" db:"used"`
 	Left     int64    `json:"left" db:"remaining"`
-	ResetsAt *pg.Time `json:"resets_at" db:"resets_at" doc:"The household's next midnight; null if it is the limit of a workflow run"`
+	ResetsAt *pg.Time `json:"resets_at" db:"resets_at" doc:"When the limit resets: the household's next midnight; null for the limit of a workflow run"`
 }
 
 // BudgetOf returns what a key, assistant or workflow run may still change, or nil if it has no
@@ -46,14 +46,14 @@ func BudgetOf(ctx context.Context, q pg.Querier, caller id.ID, agent bool) (*Bud
 // recordMost is how many of the newest decisions a record judges.
 const recordMost = 200
 
-// A Record is what became of decisions: categories, counterparties and tags that an agent or a rule
-// gave to transactions.
+// A Record counts the outcomes of decisions: categories, counterparties and tags that an agent or a
+// rule gave to transactions.
 type Record struct {
-	Decisions int64 `json:"decisions" db:"decisions" doc:"Of the last 90 days, at most the newest 200"`
-	Kept      int64 `json:"kept" db:"kept" doc:"A person set the same value, or closed the review and left it"`
-	Corrected int64 `json:"corrected" db:"corrected" doc:"A person set another value"`
+	Decisions int64 `json:"decisions" db:"decisions" doc:"From the last 90 days, at most the newest 200"`
+	Kept      int64 `json:"kept" db:"kept" doc:"Kept: a person set the same value, or closed the review without changing it"`
+	Corrected int64 `json:"corrected" db:"corrected" doc:"Corrected: a person set another value"`
 	Reverted  int64 `json:"reverted" db:"reverted" doc:"The change was reverted"`
-	Open      int64 `json:"open" db:"open" doc:"Nobody has looked at them yet"`
+	Open      int64 `json:"open" db:"open" doc:"Not reviewed yet"`
 }
 
 type recordRow struct {
@@ -91,8 +91,8 @@ const fromVerdicts = `
 		when not n.same then 'corrected'
 		else 'open' end as verdict) v`
 
-// decided is the entries that are decisions: what a transaction was given, except the tag that only
-// asks for a review.
+// decided selects the entries that are decisions: values given to a transaction, except the tag
+// that only asks for a review.
 const decided = `e.subject = 'transaction' and e.after is not null
 	and (e.field in ('category', 'counterparty') or e.field = 'tag' and e.ref <> $3)`
 

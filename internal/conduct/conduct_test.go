@@ -9,7 +9,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// What became of a decision is what a person or a revert did last to the same field.
+// The outcome of a decision is the last edit by a person, or the last revert, of the same field.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -74,7 +74,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// What is left today is the tighter of the key's own limit and that of all agents.
+// The rest of today's budget is the tighter of the key's own limit and that of all agents.
 func TestBudgetOf(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

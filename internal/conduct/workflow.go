@@ -10,7 +10,7 @@ import (
 // A WorkflowRecord is the Record of a workflow's runs.
 type WorkflowRecord struct {
 	Record
-	Dropped int64 `json:"dropped" db:"dropped" doc:"A person left them out when the plan was applied, or dropped the plan"`
+	Dropped int64 `json:"dropped" db:"dropped" doc:"Discarded: a person skipped them when applying the plan, or dropped the plan"`
 }
 
 // recordRuns is how many of a workflow's newest runs a record looks at.
@@ -46,7 +46,7 @@ func OfWorkflows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]Work
 		cross join lateral (select r.id, r.plan_state from workflow_run r where r.workflow_id = w.who
 			and r.created_at > now() - interval '90 days' order by r.id desc limit $4) r
 		cross join lateral (select from workflow_plan e where e.run_id = r.id and `+decided+`
-			and (e.state = 'excepted' or r.plan_state = 'dropped') limit $2) p
+			and (e.state = 'excepted' or r.plan_state = 'dropped' and e.state = 'open') limit $2) p
 		group by w.who`, ids, recordMost, review, recordRuns)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func LookAt(ctx context.Context, q pg.Querier, workflow id.ID, since *pg.Time) (
 			select d.at, v.verdict <> 'kept' as wrong`+fromVerdicts+` where v.verdict <> 'open'
 			union all
 			select r.id, true from run r cross join lateral (select from workflow_plan e where e.run_id = r.id and `+
-		decided+` and (e.state = 'excepted' or r.plan_state = 'dropped') limit $2) p
+		decided+` and (e.state = 'excepted' or r.plan_state = 'dropped' and e.state = 'open') limit $2) p
 			order by 1 desc limit $6)
 		select count(*) as looked, count(*) filter (where wrong) as wrong from looked`,
 		workflow, recordMost, review, recordRuns, since, lookedAt)

@@ -1,6 +1,6 @@
 // Package counterparty keeps the shops and people on the other side of transactions: one record for
-// each, whatever each bank calls it. It must not guess from names which transactions belong
-// together; people, agents and rules decide, and the ledger links them.
+// each, regardless of its names at different banks. It must not guess from names which transactions
+// belong together; people, agents and rules decide, and the ledger links them.
 package counterparty
 
 import (
@@ -24,8 +24,7 @@ type Counterparties struct {
 	books  *ledger.Books
 }
 
-// New returns Counterparties, with their categories in that filing and their transactions in those
-// books.
+// New returns Counterparties that use the categories of f and the transactions of books.
 func New(f *filing.Filing, books *ledger.Books) *Counterparties {
 	return &Counterparties{filing: f, books: books}
 }
@@ -38,7 +37,7 @@ var definition = journal.Definition{
 	Columns: []string{"name", "website_url", "logo_url", "category_id", "mcc", "canonical_id"},
 }
 
-// A Counterparty is the other side of charges, across banks: a merchant or not.
+// A Counterparty is the other side of transactions across banks, whether a merchant or not.
 type Counterparty struct {
 	ID          id.ID          `json:"id" db:"id"`
 	ShortID     string         `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -54,7 +53,7 @@ type Counterparty struct {
 
 const columns = `id, short_id, name, website_url, logo_url, category_id, mcc, canonical_id, created_at, updated_at`
 
-// A Directory is every counterparty.
+// A Directory lists all counterparties.
 type Directory struct {
 	Counterparties []Counterparty `json:"counterparties"`
 }
@@ -64,7 +63,7 @@ type List struct {
 	Search *string `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name, ignoring case" agent:"In the name"`
 }
 
-// Each hands every counterparty over that was not merged into another, by name.
+// Each calls each for every counterparty that was not merged into another, ordered by name.
 func (c *Counterparties) Each(ctx context.Context, q pg.Querier, in List,
 	each func(Counterparty) error,
 ) error {
@@ -109,7 +108,8 @@ func find(ctx context.Context, q pg.Querier, ref string) (Counterparty, error) {
 		and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
 }
 
-// lock is Get, with nobody else changing it, or binding anything to it, until the transaction ends.
+// lock is Get, but it also locks the counterparty: nobody can change it or link anything to it
+// until the transaction ends.
 func lock(ctx context.Context, tx pg.Tx, ref string) (Counterparty, error) {
 	p, err := pg.One[Counterparty](ctx, tx, `select `+columns+` from counterparty where deleted_at is null
 		and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
@@ -158,7 +158,7 @@ func (c *Counterparties) Create(ctx context.Context, tx pg.Tx, in CreateCounterp
 	return p, err
 }
 
-// insert inserts a row, or returns pg.ErrNoRow if a live one has the name.
+// insert inserts a row, or returns pg.ErrNoRow if a live counterparty already has the name.
 func insert(ctx context.Context, tx pg.Tx, values pg.Args) (Counterparty, error) {
 	var p Counterparty
 	err := pg.Redraw(ctx, tx, "counterparty_short_id", func(tx pg.Tx) (err error) {
@@ -174,7 +174,7 @@ func insert(ctx context.Context, tx pg.Tx, values pg.Args) (Counterparty, error)
 	return p, err
 }
 
-// madeEntry is the entry of a counterparty that was just made.
+// madeEntry returns the entry of a counterparty that was just created.
 func madeEntry(ctx context.Context, tx pg.Tx, made id.ID) (journal.Entry, error) {
 	now, err := definition.Read(ctx, tx, []id.ID{made})
 	return journal.Entry{
@@ -235,7 +235,8 @@ func (c *Counterparties) Patch(ctx context.Context, tx pg.Tx, in PatchCounterpar
 
 func errNameTaken() error {
 	return errs.New(errs.Conflict,
-		"another counterparty has this name already (it may have been merged); use that one, or choose another name")
+		"a counterparty with this name already exists (it may have been merged); use it, or choose another "+
+			"name")
 }
 
 // category returns the id of the category that a caller named, or nil for none.
@@ -247,7 +248,7 @@ func (c *Counterparties) category(ctx context.Context, tx pg.Tx, ref *string) (*
 	return &found.ID, err
 }
 
-// checkURLs refuses what only looks like a link to a website: people will click on it.
+// checkURLs rejects values that are not links to a website, because people will click on them.
 func checkURLs(website, logo *string) error {
 	for _, f := range []struct {
 		name  string
@@ -265,14 +266,15 @@ func checkURLs(website, logo *string) error {
 	return nil
 }
 
-// Delete leaves a tombstone that a revert lifts, for a counterparty that no transaction is linked
-// to. Counterparties that were merged into it are deleted with it, because they lead nowhere else.
+// Delete leaves a tombstone, which a revert removes. It fails if any transaction is linked to the
+// counterparty. Counterparties that were merged into it are deleted with it, because they lead
+// nowhere else.
 func (c *Counterparties) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
 	p, err := lock(ctx, tx, in.ID)
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	// Two halves, because each has a partial index.
+	// Two queries, because each has a partial index.
 	bound, err := pg.Value[int64](ctx, tx, `
 		select (select count(*) from transaction where counterparty_id = $1 and deleted_at is null)
 			+ (select count(*) from transaction where counterparty_id = $1 and deleted_at is not null)`, p.ID)
@@ -281,8 +283,8 @@ func (c *Counterparties) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Delet
 	}
 	if bound > 0 {
 		return op.Deleted{}, errs.New(errs.InUse,
-			"%d transactions are linked to this counterparty (including deleted ones); unlink them, or merge it into "+
-				"another counterparty instead", bound)
+			"this counterparty has %d transactions (including deleted ones); unlink them, or merge it into "+
+				"another counterparty", bound)
 	}
 	ids, err := lockWithMerged(ctx, tx, p.ID)
 	if err != nil {
@@ -296,7 +298,7 @@ func (c *Counterparties) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Delet
 	return op.Deleted{Deleted: true, ID: p.ID}, err
 }
 
-// lockWithMerged are a counterparty and those that were merged into it, locked.
+// lockWithMerged locks and returns a counterparty and those that were merged into it.
 func lockWithMerged(ctx context.Context, tx pg.Tx, head id.ID) ([]id.ID, error) {
 	return pg.Values[id.ID](ctx, tx, `select id from counterparty
 		where deleted_at is null and (id = $1 or canonical_id = $1) order by id for update`, head)

@@ -17,7 +17,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// A shop is everything that these tests need, on a database of its own.
+// A shop is the environment of these tests, with a database of its own.
 type shop struct {
 	*Counterparties
 	t       *testing.T
@@ -52,7 +52,7 @@ func (s *shop) exec(sql string, args ...any) {
 	}
 }
 
-// transactions stores n transactions and answers their short ids.
+// transactions stores n transactions and returns their short ids.
 func (s *shop) transactions(n int) []string {
 	s.t.Helper()
 	ids, shorts := make([]id.ID, n), make([]string, n)
@@ -66,7 +66,7 @@ func (s *shop) transactions(n int) []string {
 	return shorts
 }
 
-// bound are the counterparty and source of a transaction, "" for none.
+// bound returns the counterparty and source of a transaction, with - for none.
 func (s *shop) bound(transaction string) string {
 	s.t.Helper()
 	v, err := pg.Value[string](s.t.Context(), s.db, `
@@ -112,7 +112,7 @@ func refused[In, Out any](ctx context.Context, s *shop, code errs.Code, f func(c
 		s.t.Errorf("wanted %s, got %v", code, err)
 	}
 	if after, err := pg.Value[int](ctx, s.db, count); err != nil || after != before {
-		s.t.Errorf("a refusal was recorded: %d changes, then %d, %v", before, after, err)
+		s.t.Errorf("a refused call was recorded: %d changes, then %d, %v", before, after, err)
 	}
 }
 
@@ -125,7 +125,7 @@ func (s *shop) changes() []journal.Change {
 	return page.Changes
 }
 
-// revert undoes the newest change.
+// revert reverts the newest change.
 func (s *shop) revert() journal.Reverted {
 	s.t.Helper()
 	return must(s.person, s, s.journal.Revert, journal.RevertChange{ChangeID: s.changes()[0].ID.String()})
@@ -182,7 +182,7 @@ func TestCreateReadList(t *testing.T) {
 		}
 	}
 	if _, err := s.Get(t.Context(), s.db, Ref{"nothing0"}); !errs.Is(err, errs.NotFound) {
-		t.Errorf("get nothing: %v", err)
+		t.Errorf("get an unknown counterparty: %v", err)
 	}
 	refused(s.person, s, errs.Conflict, s.Create, CreateCounterparty{Name: "CORNER bakery"})
 	refused(s.person, s, errs.InvalidReference, s.Create, CreateCounterparty{Name: "x", CategoryID: new("nothing")})
@@ -256,7 +256,7 @@ func TestDelete(t *testing.T) {
 	refused(s.person, s, errs.InUse, s.Delete, Ref{p.ShortID})
 	must(s.person, s, s.Unlink, UnlinkTransaction{ID: p.ShortID, TransactionID: ts[0]})
 	must(s.person, s, s.books.DeleteTransaction, ledger.TransactionRef{TransactionID: ts[1]})
-	refused(s.person, s, errs.InUse, s.Delete, Ref{p.ShortID}) // a deleted transaction can come back
+	refused(s.person, s, errs.InUse, s.Delete, Ref{p.ShortID}) // a deleted transaction can be restored
 	must(s.person, s, s.Unlink, UnlinkTransaction{ID: p.ShortID, TransactionID: ts[1]})
 	must(s.person, s, s.Merge, MergeCounterparty{ID: old.ShortID, Into: p.ShortID})
 	if out := must(s.person, s, s.Delete, Ref{p.ShortID}); !out.Deleted || out.ID != p.ID {
@@ -273,12 +273,12 @@ func TestDelete(t *testing.T) {
 	}
 	if got, err := s.Get(t.Context(), s.db, Ref{old.ShortID}); err != nil || got.CanonicalID == nil ||
 		*got.CanonicalID != p.ID {
-		t.Errorf("what was merged into it: %+v, %v", got, err)
+		t.Errorf("the counterparty that was merged into it: %+v, %v", got, err)
 	}
 
 	must(s.person, s, s.Delete, Ref{p.ShortID})
 	deletion := s.changes()[0]
-	s.made("bakery") // the name is free again, so the tombstone cannot be lifted
+	s.made("bakery") // the name is taken, so the tombstone cannot be removed
 	if out := must(s.person, s, s.journal.Revert, journal.RevertChange{ChangeID: deletion.ShortID}); len(
 		out.Skipped) != 2 || out.Skipped[0].Reason != "conflict" {
 		t.Errorf("revert with the name taken: %+v", out)
@@ -303,7 +303,7 @@ func TestCategoryMergeMovesCounterparties(t *testing.T) {
 	}
 }
 
-// A list that is longer than what is read at one time is whole and in order.
+// A list with more rows than one batch is complete and in order.
 func TestLongList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

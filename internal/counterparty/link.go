@@ -12,25 +12,26 @@ import (
 	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/phrase"
 )
 
 // LinkTransactions is the input of Link.
 type LinkTransactions struct {
 	ID             string   `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
-	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; linked ones are never relinked" agent:"-"`
+	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; those with a counterparty keep it" agent:"-"`
 }
 
-// A LinkedCounterparty is a Counterparty with what a link did.
+// A LinkedCounterparty is a Counterparty with the result of linking.
 type LinkedCounterparty struct {
 	Counterparty
 	Linked       int    `json:"linked" doc:"Transactions linked by this call"`
 	AlreadyBound int    `json:"already_bound" doc:"Transactions that already had a counterparty, this or another, and keep it"`
-	Held         int    `json:"held" doc:"Transactions left without a counterparty because a person unlinked them"`
-	ChangeID     *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing changed"`
+	Held         int    `json:"held" doc:"Transactions skipped, because a person unlinked them"`
+	ChangeID     *id.ID `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing changed"`
 }
 
-// Link binds transactions that have no counterparty to this one.
+// Link links transactions without a counterparty to this one.
 func (c *Counterparties) Link(ctx context.Context, tx pg.Tx, in LinkTransactions) (LinkedCounterparty, error) {
 	ids, err := transactions(ctx, tx, in.TransactionIDs)
 	if err != nil {
@@ -43,8 +44,8 @@ func (c *Counterparties) Link(ctx context.Context, tx pg.Tx, in LinkTransactions
 	return c.link(ctx, tx, p, nil, ids, in.Force)
 }
 
-// keep is Get, but nobody can change or delete the counterparty until the transaction ends; others
-// may link to it meanwhile. A merged counterparty is an error.
+// keep is Get, but it also locks the counterparty: nobody can change or delete it until the
+// transaction ends. Others may link to it meanwhile. A merged counterparty is an error.
 func keep(ctx context.Context, tx pg.Tx, ref string) (Counterparty, error) {
 	p, err := pg.One[Counterparty](ctx, tx, `select `+columns+` from counterparty where deleted_at is null
 		and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
@@ -58,7 +59,8 @@ func keep(ctx context.Context, tx pg.Tx, ref string) (Counterparty, error) {
 	return p, nil
 }
 
-// transactions resolves names, each transaction once. One that names nothing stops everything.
+// transactions resolves references, each transaction once. An unknown reference is an error, and
+// nothing is changed.
 func transactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, error) {
 	found, err := ledger.ResolveTransactions(ctx, q, refs)
 	if err != nil {
@@ -68,11 +70,12 @@ func transactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, er
 	for i, u := range found {
 		if u.IsZero() {
 			e := errs.New(errs.NotFound,
-				"transaction_ids[%d]: there is no such transaction; nothing was changed. {transaction.list} lists them",
+				"transaction_ids[%d]: transaction not found; nothing was changed. {transaction.list} lists "+
+					"them",
 				i)
 			e.Details = []errs.Detail{{
 				Field: fmt.Sprintf("transaction_ids[%d]", i), Code: "reference",
-				Message: "there is no such transaction",
+				Message: "transaction not found",
 			}}
 			return nil, e
 		}
@@ -83,7 +86,8 @@ func transactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, er
 	return ids, nil
 }
 
-// link binds and records it, together with what was made for it, as one change.
+// link links transactions and records that as one change, together with the entries of a
+// counterparty created for it.
 func (c *Counterparties) link(ctx context.Context, tx pg.Tx, p Counterparty, made []journal.Entry, ids []id.ID,
 	force bool,
 ) (LinkedCounterparty, error) {
@@ -107,7 +111,7 @@ func (c *Counterparties) link(ctx context.Context, tx pg.Tx, p Counterparty, mad
 			out.AlreadyBound++
 		}
 	}
-	summary := "Linked " + ledger.Several(out.Linked) + " to counterparty " + p.ShortID
+	summary := "Set the counterparty of " + phrase.Several(out.Linked) + " to " + p.ShortID
 	if out.Linked == 0 {
 		summary = "Created counterparty " + p.ShortID
 	}
@@ -117,13 +121,13 @@ func (c *Counterparties) link(ctx context.Context, tx pg.Tx, p Counterparty, mad
 
 // AssignCounterparty is the input of assign_counterparty.
 type AssignCounterparty struct {
-	ID             *string  `json:"id,omitempty" minLength:"1" doc:"The counterparty's short id or UUID; give exactly one of id and name" agent:"Give id or name"`
+	ID             *string  `json:"id,omitempty" minLength:"1" doc:"The counterparty's short id or UUID; provide exactly one of id and name" agent:"Pass id or name"`
 	Name           *string  `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The counterparty's name, ignoring case; an unknown name creates a counterparty" agent:"-"`
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
-	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; linked ones are never relinked" agent:"-"`
+	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; those with a counterparty keep it" agent:"-"`
 }
 
-// An AssignedCounterparty is a LinkedCounterparty that may have been made for it.
+// An AssignedCounterparty is a LinkedCounterparty that may have been created by the call.
 type AssignedCounterparty struct {
 	LinkedCounterparty
 	Created bool `json:"created" doc:"Created by this call"`
@@ -132,7 +136,7 @@ type AssignedCounterparty struct {
 // Assign is Link for a counterparty that may have to be created first.
 func (c *Counterparties) Assign(ctx context.Context, tx pg.Tx, in AssignCounterparty) (AssignedCounterparty, error) {
 	if (in.ID == nil) == (in.Name == nil) {
-		return AssignedCounterparty{}, errs.Field("id", "conflict", "give exactly one of id and name")
+		return AssignedCounterparty{}, errs.Field("id", "conflict", "provide exactly one of id and name")
 	}
 	ids, err := transactions(ctx, tx, in.TransactionIDs)
 	if err != nil {
@@ -152,9 +156,9 @@ func (c *Counterparties) Assign(ctx context.Context, tx pg.Tx, in AssignCounterp
 	return AssignedCounterparty{out, len(made) > 0}, err
 }
 
-// named is the counterparty of that name, or the one that it was merged into. Of several callers
-// that bring a new name one makes it, with the entry that says so, and the others wait for that
-// one.
+// named returns the counterparty of that name, or the one that it was merged into. An unknown name
+// creates a counterparty, with its entry. If several callers bring the same new name, one creates
+// it and the others wait.
 func named(ctx context.Context, tx pg.Tx, name string) (Counterparty, []journal.Entry, error) {
 	p, err := insert(ctx, tx, pg.Args{"name": name, "website": nil, "logo": nil, "category": nil, "mcc": nil})
 	if err == nil {
@@ -180,7 +184,7 @@ type UnlinkTransaction struct {
 	Force         bool   `json:"force,omitempty" doc:"Also unlink transactions that a person linked" agent:"-"`
 }
 
-// Unlink takes the counterparty off a transaction that is bound to it.
+// Unlink removes the counterparty from a transaction that is linked to it.
 func (c *Counterparties) Unlink(ctx context.Context, tx pg.Tx, in UnlinkTransaction) (op.Deleted, error) {
 	p, err := c.Get(ctx, tx, Ref{in.ID})
 	if err != nil {
@@ -196,11 +200,11 @@ func (c *Counterparties) Unlink(ctx context.Context, tx pg.Tx, in UnlinkTransact
 		return op.Deleted{}, err
 	case out.NotBound > 0:
 		return op.Deleted{}, errs.New(errs.NotFound,
-			"no such transaction is linked to this counterparty; {transaction.list} with counterparty_id lists those "+
-				"that are")
+			"this transaction is not linked to the counterparty; {transaction.list} with counterparty_id "+
+				"lists those that are")
 	case out.Held > 0:
 		return op.Deleted{}, errs.New(errs.Conflict,
-			"a person linked this transaction, so it is held; give force: true to unlink it anyway")
+			"a person linked this transaction, so it is locked (held); pass force: true to unlink it anyway")
 	}
 	return op.Deleted{Deleted: true, ID: ids[0]}, nil
 }
@@ -217,8 +221,8 @@ type Unlinked struct {
 	ID       id.ID  `json:"id" doc:"The counterparty"`
 	Unlinked int    `json:"unlinked" doc:"Transactions unlinked by this call"`
 	NotBound int    `json:"not_bound" doc:"Transactions that were not linked to this counterparty and are unchanged"`
-	Held     int    `json:"held" doc:"Transactions left linked because a person linked them"`
-	ChangeID *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing changed"`
+	Held     int    `json:"held" doc:"Transactions kept, because a person linked them"`
+	ChangeID *id.ID `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing changed"`
 }
 
 // UnlinkMany is Unlink for many transactions, with counts instead of errors.
@@ -257,6 +261,6 @@ func (c *Counterparties) unlink(ctx context.Context, tx pg.Tx, p Counterparty, i
 		}
 	}
 	out.ChangeID, err = journal.Record(ctx, tx,
-		journal.Note{Summary: "Unlinked " + ledger.Several(out.Unlinked) + " from counterparty " + p.ShortID}, entries)
+		journal.Note{Summary: "Removed counterparty " + p.ShortID + " from " + phrase.Several(out.Unlinked)}, entries)
 	return out, err
 }

@@ -42,7 +42,7 @@ func TestLinkFillsOnlyWhatIsEmpty(t *testing.T) {
 	})
 	refused(s.person, s, errs.NotFound, s.Link, LinkTransactions{ID: "nothing0", TransactionIDs: fresh})
 	if s.bound(fresh[0]) != "- -" {
-		t.Errorf("a refusal bound %s", s.bound(fresh[0]))
+		t.Errorf("a refused call linked %s", s.bound(fresh[0]))
 	}
 	must(s.person, s, s.journal.Revert, journal.RevertChange{ChangeID: out.ChangeID.String()})
 	if s.bound(ts[0]) != other.ShortID+" user" || s.bound(ts[1]) != "- -" || s.bound(ts[2]) != "- -" {
@@ -72,7 +72,7 @@ func TestUnlinkHonoursThePerson(t *testing.T) {
 	must(s.person, s, s.Unlink, UnlinkTransaction{ID: p.ShortID, TransactionID: ts[1]})
 	if out := must(s.agent, s, s.Link, LinkTransactions{ID: p.ShortID, TransactionIDs: ts[1:2]}); out.Held != 1 ||
 		out.Linked != 0 {
-		t.Errorf("an agent linked what a person unlinked: %+v", out)
+		t.Errorf("an agent linked a transaction that a person unlinked: %+v", out)
 	}
 	if out := must(s.agent, s, s.Link, LinkTransactions{
 		ID: p.ShortID, TransactionIDs: ts[1:2],
@@ -123,7 +123,7 @@ func TestAssign(t *testing.T) {
 	})
 	refused(s.agent, s, errs.NotFound, s.Assign, AssignCounterparty{ID: new("nothing0"), TransactionIDs: ts})
 	if got := s.names(); got != "" {
-		t.Fatalf("a refusal made %s", got)
+		t.Fatalf("a refused call created %s", got)
 	}
 	made := must(s.agent, s, s.Assign, AssignCounterparty{Name: new("Bakery"), TransactionIDs: ts[:1]})
 	if !made.Created || made.Linked != 1 || len(s.changes()) != 1 || s.changes()[0].Entries != 2 {
@@ -137,8 +137,8 @@ func TestAssign(t *testing.T) {
 	if byID.Created || byID.Linked != 1 {
 		t.Errorf("by id: %+v", byID)
 	}
-	// What the maker's change bound goes back; the counterparty stays, because later changes bound
-	// others to it.
+	// The revert removes the links of that change. The counterparty stays, because later changes
+	// linked other transactions to it.
 	must(s.person, s, s.journal.Revert, journal.RevertChange{ChangeID: made.ChangeID.String()})
 	if s.names() != "Bakery" || s.bound(ts[0]) != "- -" {
 		t.Errorf("reverted: %q, %s", s.names(), s.bound(ts[0]))
@@ -161,7 +161,7 @@ func TestAssignFollowsAMerge(t *testing.T) {
 	refused(s.agent, s, errs.Conflict, s.Link, LinkTransactions{ID: old.ShortID, TransactionIDs: ts})
 }
 
-// Many bring the same new name at once: it is made once.
+// Concurrent callers with the same new name create one counterparty.
 func TestAssignMakesANameOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -198,7 +198,7 @@ func TestAssignMakesANameOnce(t *testing.T) {
 		}
 	}
 	if n != 1 {
-		t.Errorf("%d callers say that they made it", n)
+		t.Errorf("%d callers report that they created it", n)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestMerge(t *testing.T) {
 
 	before := len(s.changes())
 	if out := must(s.agent, s, s.Merge, MergeCounterparty{ID: a.ShortID, Into: b.ShortID}); out.ID != b.ID {
-		t.Errorf("answered %+v", out)
+		t.Errorf("returned %+v", out)
 	}
 	if changes := s.changes(); len(changes) != before+1 || changes[0].Transactions != 2 || changes[0].Entries != 3 {
 		t.Errorf("changes: %+v", changes[0])
@@ -240,14 +240,14 @@ func TestMerge(t *testing.T) {
 	s.revert()
 	if out := must(s.person, s, s.journal.Revert,
 		journal.RevertChange{ChangeID: s.changes()[2].ID.String()}); out.Reverted != 3 {
-		t.Errorf("a change under a reverted one, which counts as if it had not been: %+v", out)
+		t.Errorf("the later merge is reverted, so this one can be reverted too: %+v", out)
 	}
 	if s.names() != "A,B,C" || s.bound(ts[0]) != a.ShortID+" user" {
 		t.Errorf("reverted: %s, %s", s.names(), s.bound(ts[0]))
 	}
 }
 
-// A merge that comes back after the other direction was taken would hide both.
+// If a merge were restored after the opposite merge, both counterparties would be hidden.
 func TestMergesNeverLeadInACircle(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -20,7 +20,8 @@ type MergeCounterparty struct {
 }
 
 // Merge moves all transactions of one counterparty to another, and returns the other one. The first
-// stays readable and leads to it; so do those that were merged into the first before.
+// stays readable and leads to the other; so do counterparties that were merged into the first
+// before.
 func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterparty) (Counterparty, error) {
 	from, into, err := lockBoth(ctx, tx, in)
 	if err != nil {
@@ -28,12 +29,13 @@ func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterpar
 	}
 	switch {
 	case from.ID == into.ID:
-		return Counterparty{}, errs.New(errs.Conflict, "a counterparty cannot be merged into itself")
+		return Counterparty{}, errs.New(errs.Conflict, "a counterparty can't be merged into itself")
 	case from.CanonicalID != nil:
 		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was already merged into %s",
 			from.CanonicalID.Short())
 	case into.CanonicalID != nil:
-		return Counterparty{}, errs.New(errs.Conflict, "into was itself merged into %s; merge into that one",
+		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was itself merged into %s; merge "+
+			"into that one",
 			into.CanonicalID.Short())
 	}
 	ids, err := lockWithMerged(ctx, tx, from.ID)
@@ -53,7 +55,7 @@ func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterpar
 }
 
 // lockBoth finds both sides of a merge and locks them in a fixed order, so that two merges never
-// wait for each other in a circle.
+// deadlock.
 func lockBoth(ctx context.Context, tx pg.Tx, in MergeCounterparty) (from, into Counterparty, err error) {
 	if from, err = find(ctx, tx, in.ID); err != nil {
 		return from, into, missing(err)
@@ -71,17 +73,17 @@ func lockBoth(ctx context.Context, tx pg.Tx, in MergeCounterparty) (from, into C
 	return from, into, pg.Named(err, "into", "counterparty", lists)
 }
 
-// move binds all that is bound to one counterparty, deleted transactions too, to another. A merge
-// is no statement about each of them, so whose the binding is stays as it was, and nothing is held
-// against it.
+// move links all transactions of one counterparty to another, deleted ones included. A merge is not
+// a decision about each transaction, so the source of each link stays, and links that a person set
+// are moved too.
 func (c *Counterparties) move(ctx context.Context, tx pg.Tx, from, into id.ID) ([]journal.Entry, error) {
 	type binding struct {
 		ID     id.ID   `db:"id"`
 		Source *string `db:"counterparty_source"`
 	}
-	// Two halves, because each has a partial index. They are locked by a statement of their own,
-	// which looks at nothing else: one that waits for somebody's edit looks again at that row
-	// alone, and with halves in it can miss it.
+	// Two queries, because each has a partial index. A separate statement locks the rows and reads
+	// nothing else. A statement that waits for someone's edit rechecks only that row, and with both
+	// queries in it, it could miss the row.
 	ids, err := pg.Values[id.ID](ctx, tx, `
 		select id from transaction where counterparty_id = $1 and deleted_at is null union all select id
 			from transaction where counterparty_id = $1 and deleted_at is not null`, from)
@@ -102,15 +104,16 @@ func (c *Counterparties) move(ctx context.Context, tx pg.Tx, from, into id.ID) (
 	return entries, err
 }
 
-// fits says which counterparties cannot become so. A merge that comes back must not lead to one
-// that was merged or deleted since, nor away from one that others lead to, nor may it or a deletion
-// leave transactions behind: they would be out of sight. The category must be there.
+// fits returns the counterparties that cannot be set to the recorded state. A restored merge must
+// not lead to a counterparty that was merged or deleted since, nor start from one that others lead
+// to. Neither a merge nor a deletion may leave transactions behind, because nobody would see them.
+// The category must exist.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids, records := make([]id.ID, len(entries)), make([]*string, len(entries))
 	for i, e := range entries {
 		ids[i], records[i] = e.SubjectID, e.After
 	}
-	// The counterparties they lead to stay in use until the transaction ends: this waits for
+	// Lock the counterparties that the records lead to until the transaction ends. This waits for
 	// concurrent deletions and merges.
 	_, err := pg.Exec(ctx, tx, `
 		select from category where id in (select (v.record::jsonb ->> 'category_id')::uuid
@@ -147,8 +150,7 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 	return left, nil
 }
 
-// A CategoryUser is how counterparties take part in what becomes of categories: they follow a
-// merge.
+// A CategoryUser moves the categories of counterparties when a category is merged.
 type CategoryUser struct{}
 
 var _ filing.CategoryUser = CategoryUser{}

@@ -6,15 +6,14 @@ import (
 	"coffer/internal/text"
 )
 
-// Ops is the counterparties' menu.
+// Ops returns the operations on counterparties.
 func (c *Counterparties) Ops() []*op.Op {
 	return []*op.Op{
 		op.Shaped(op.StreamingIn(op.Spec{
 			Name: "counterparty.list", Route: "GET /counterparties", Tool: "list_counterparties",
 			Summary: "Lists every counterparty.",
-			Agent: "Lists every counterparty: the shop or person on the other side of transactions, one " +
-				"record across all banks. Call it before assign_counterparty, so that one shop keeps one " +
-				"record.",
+			Agent: "Lists every counterparty (payee): the shop or person on the other side of transactions, " +
+				"one record across all banks. Call it before assign_counterparty, to avoid duplicates.",
 		}, "counterparties", func(rows []Counterparty) Directory { return Directory{rows} }, c.Each), lean),
 		op.Writing(op.Spec{
 			Name: "counterparty.create", Route: "POST /counterparties",
@@ -30,12 +29,12 @@ func (c *Counterparties) Ops() []*op.Op {
 			Name: "counterparty.update", Route: "PATCH /counterparties/{id}",
 			Tool: "update_counterparty", Overwrites: true,
 			Summary: "Changes a counterparty's name, website, logo, category or code.",
-			Agent: "Changes a counterparty; omitted fields stay, null clears. category_id is the category " +
-				"that usually fits; setting it changes no transaction.",
+			Agent: "Changes a counterparty; omitted fields stay, null clears. category_id is its usual " +
+				"category; setting it changes no transaction.",
 		}, c.Patch),
 		op.Writing(op.Spec{
 			Name: "counterparty.delete", Route: "DELETE /counterparties/{id}",
-			Summary: "Deletes a counterparty that no transaction is linked to.",
+			Summary: "Deletes a counterparty without transactions.",
 		}, c.Delete),
 		op.Writing(op.Spec{
 			Name: "counterparty.link", Route: "POST /counterparties/{id}/transactions",
@@ -54,8 +53,8 @@ func (c *Counterparties) Ops() []*op.Op {
 			Tool: "assign_counterparty", Idempotent: true, Overwrites: true,
 			Summary: "Links up to 50 transactions to a counterparty, which is created if it does not exist.",
 			Agent: "Links up to 50 transactions without a counterparty to one, by id or name; an unknown " +
-				"name creates it. Linked ones keep theirs, and those a person unlinked stay so (held). " +
-				"Give a clean name (Corner Bakery, not CRNR BKRY #0231).",
+				"name creates it. Transactions that already have one keep it; those a person unlinked stay " +
+				"unlinked (held). Use a clean name (Corner Bakery, not CRNR BKRY #0231).",
 		}, c.Assign),
 		op.Writing(op.Spec{
 			Tool: "unlink_counterparty_transactions", Idempotent: true,
@@ -67,7 +66,7 @@ func (c *Counterparties) Ops() []*op.Op {
 	}
 }
 
-// A ToolCounterparty is a Counterparty in the list of the tool.
+// A ToolCounterparty is a Counterparty as the tool returns it.
 type ToolCounterparty struct {
 	ID         id.ID          `json:"id" doc:"Short id"`
 	Name       text.Untrusted `json:"name" doc:"Untrusted: it may come from the bank's text"`
@@ -75,7 +74,7 @@ type ToolCounterparty struct {
 	MCC        *string        `json:"mcc"`
 }
 
-// A ToolDirectory is a Directory in the shape of the tool.
+// A ToolDirectory is a Directory as the tool returns it.
 type ToolDirectory struct {
 	Counterparties []ToolCounterparty `json:"counterparties"`
 }

@@ -10,16 +10,16 @@ import (
 	"coffer/internal/pg"
 )
 
-// Assigned is what rules' references to counterparties stand for. What names nothing that is in use
-// is left out.
+// Assigned resolves the counterparties that rules refer to. References to a counterparty that is
+// not in use are left out.
 type Assigned struct {
-	ByID   map[id.ID]id.ID  // one that was merged leads on to the one that took over
-	ByName map[string]id.ID // under the name as it was given
-	Made   []journal.Entry  // for those that were made now
+	ByID   map[id.ID]id.ID  // a merged counterparty maps to the one that it was merged into
+	ByName map[string]id.ID // by the name as it was given
+	Made   []journal.Entry  // of counterparties that were created now
 }
 
-// Assign finds what rules refer to, all at once, and makes those that are named by a name which
-// nobody has. They stay in use until the transaction ends.
+// Assign resolves all references of rules at once, and creates counterparties for unknown names.
+// They cannot be deleted until the transaction ends.
 func Assign(ctx context.Context, tx pg.Tx, ids []id.ID, names []string) (Assigned, error) {
 	out := Assigned{ByID: map[id.ID]id.ID{}, ByName: map[string]id.ID{}}
 	heads, err := ledger.Heads(ctx, tx, ids)
@@ -31,7 +31,7 @@ func Assign(ctx context.Context, tx pg.Tx, ids []id.ID, names []string) (Assigne
 		if len(out.ByName) == len(names) {
 			break
 		}
-		// one that another call was deleting or renaming is created again after that
+		// A counterparty that another call was deleting or renaming is created again after that.
 		if err := out.byName(ctx, tx, names); err != nil {
 			return out, err
 		}
@@ -39,7 +39,7 @@ func Assign(ctx context.Context, tx pg.Tx, ids []id.ID, names []string) (Assigne
 	return out, nil
 }
 
-// byName finds those of these names and makes the others.
+// byName finds the counterparties of these names and creates the missing ones.
 func (a *Assigned) byName(ctx context.Context, tx pg.Tx, names []string) error {
 	if err := a.make(ctx, tx, names); err != nil {
 		return err
@@ -67,8 +67,8 @@ func (a *Assigned) byName(ctx context.Context, tx pg.Tx, names []string) error {
 	return err
 }
 
-// make makes those whose name nobody has. Of several callers that bring the same one, one makes it
-// and the others wait.
+// make creates counterparties for unknown names. If several callers bring the same name, one
+// creates it and the others wait.
 func (a *Assigned) make(ctx context.Context, tx pg.Tx, names []string) error {
 	var made []id.ID
 	err := pg.Redraw(ctx, tx, "counterparty_short_id", func(tx pg.Tx) (err error) {

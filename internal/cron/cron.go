@@ -67,7 +67,7 @@ func Parse(text string, zone *time.Location) (Schedule, error) {
 		s.own, parts = true, parts[1:]
 	}
 	if len(parts) != len(fields) {
-		return Schedule{}, fmt.Errorf("a schedule has five fields and this has %d: write minute, hour, day of month, "+
+		return Schedule{}, fmt.Errorf("a schedule needs five fields, not %d: minute, hour, day of month, "+
 			"month and day of week, such as 0 7 * * MON for every Monday at 07:00", len(parts))
 	}
 	for i, into := range []*uint64{&s.minutes, &s.hours, &s.days, &s.months, &s.weekdays} {
@@ -81,8 +81,8 @@ func Parse(text string, zone *time.Location) (Schedule, error) {
 	}
 	s.either = parts[2][0] != '*' && parts[4][0] != '*'
 	if s.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return Schedule{}, errors.New("this schedule is never due, because no such day exists; write another day of " +
-			"month or month")
+		return Schedule{}, errors.New("this schedule never runs, because the day does not exist; choose " +
+			"another day of month or month")
 	}
 	return s, nil
 }
@@ -107,7 +107,7 @@ func (f field) parse(text string) (set uint64, err error) {
 		step := 1
 		if stepped {
 			if !strings.ContainsAny(span, "*-") {
-				return 0, fmt.Errorf("a step in the %s needs a range; write %s-%d/%s instead of %s", f.name, span,
+				return 0, fmt.Errorf("a step in the %s needs a range; use %s-%d/%s instead of %s", f.name, span,
 					f.last(), by, part)
 			}
 			if step, err = number(by); err != nil || step < 1 || step > f.max {
@@ -137,7 +137,7 @@ func (f field) span(text string) (low, high int, err error) {
 		high = 7
 	}
 	if low > high {
-		return 0, 0, fmt.Errorf("the range %s in the %s runs backwards; write %s-%d,%d-%s", text, f.name, first,
+		return 0, 0, fmt.Errorf("the range %s in the %s runs backwards; use %s-%d,%d-%s", text, f.name, first,
 			f.last(), f.min, second)
 	}
 	return low, high, nil
@@ -178,8 +178,7 @@ func number(text string) (int, error) {
 }
 
 // Next returns the first moment after the given one at which the schedule is due. A time that the
-// clock skips is due when it has been skipped; one that the clock shows twice is due the first
-// time.
+// clock skips is due right after the skip; a time that the clock shows twice is due the first time.
 func (s Schedule) Next(after time.Time) time.Time {
 	// Zones differ from UTC by less than a day, so nothing before the day before can be due.
 	day := after.UTC().AddDate(0, 0, -1).Truncate(24 * time.Hour)

@@ -94,7 +94,7 @@ func TestTenYearsOfCalendar(t *testing.T) {
 					t.Errorf("%s: due at %v too", p.text, next)
 				}
 				if len(want[i]) < 2 {
-					t.Errorf("%s: due %d times: the test is blind", p.text, len(want[i]))
+					t.Errorf("%s: due %d times, so the test proves nothing", p.text, len(want[i]))
 				}
 			}
 		})
@@ -162,10 +162,10 @@ func TestClockChanges(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                            "five fields and this has 0",
-		"0 7 * *":                     "five fields and this has 4",
-		"0 0 7 * * MON":               "five fields and this has 6",
-		"@daily":                      "five fields and this has 1",
+		"":                            "five fields, not 0",
+		"0 7 * *":                     "five fields, not 4",
+		"0 0 7 * * MON":               "five fields, not 6",
+		"@daily":                      "five fields, not 1",
 		"60 * * * *":                  `"60" is not a minute; write a number from 0 to 59`,
 		"0 -1 * * *":                  `"" is not a hour`,
 		"0 24 * * *":                  "from 0 to 23",
@@ -173,15 +173,15 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"0 0 1 FOO *":                 "from 1 to 12 or a name from JAN to DEC",
 		"0 0 * * 8":                   "a name from SUN to SAT",
 		"0 0 * * MONDAY":              `"MONDAY" is not a day of week`,
-		"0 22-6 * * *":                "write 22-23,0-6",
-		"5/10 * * * *":                "write 5-59/10 instead of 5/10",
+		"0 22-6 * * *":                "use 22-23,0-6",
+		"5/10 * * * *":                "use 5-59/10 instead of 5/10",
 		"*/0 * * * *":                 `the step "0" in the minute must be a number from 1 to 59`,
 		"*/x * * * *":                 `the step "X"`,
 		"1,,2 * * * *":                `"" is not a minute`,
 		"+5 * * * *":                  `"+5" is not a minute`,
 		"0 0 L * *":                   `"L" is not a day of month`,
-		"0 0 30 2 *":                  "never due",
-		"0 0 31 4,6,9,11 *":           "never due",
+		"0 0 30 2 *":                  "never runs",
+		"0 0 31 4,6,9,11 *":           "never runs",
 		"TZ=Europe/Belin 0 7 * * *":   `"Europe/Belin" is not a known time zone`,
 		"TZ=Local 0 7 * * *":          "not a known time zone",
 		"TZ= 0 7 * * *":               "not a known time zone",

@@ -145,7 +145,7 @@ func (c *Clock) listen(ctx context.Context) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	if _, err := pg.Exec(ctx, conn, `listen coffer`); err != nil {
-		_ = conn.Close(context.WithoutCancel(ctx)) // the error is told
+		_ = conn.Close(context.WithoutCancel(ctx)) // the error is reported
 		return nil, err
 	}
 	return conn, nil

@@ -54,7 +54,7 @@ func (a *alarm) chore() due.Chore {
 	}
 }
 
-// set adds an alarm, and says so if it is told.
+// set adds an alarm, and sends a notification if told is set.
 func (a *alarm) set(t *testing.T, in time.Duration, told bool) (at time.Time) {
 	t.Helper()
 	at = time.Now().Add(in)
@@ -124,8 +124,8 @@ func TestTimesAreKept(t *testing.T) {
 	a.ring(t, a.set(t, 700*time.Millisecond, true))
 }
 
-// What was written while the connection was down is found when it is up again, and what nobody told
-// of at the next look.
+// A row written while the connection was down is found when it is up again, and a row without a
+// notification at the next check.
 func TestLostNotifications(t *testing.T) {
 	t.Parallel()
 	a := newAlarm(t)

@@ -27,8 +27,8 @@ type Error struct {
 // A Detail is one fault of an input. It never contains the offending value, which could be a
 // secret.
 type Detail struct {
-	Field   string `json:"field" doc:"Path of the faulty field: operations[1].category"`
-	Code    string `json:"code" doc:"What is wrong, in one word: required, unknown, type, length, range, pattern, enum, empty, conflict"`
+	Field   string `json:"field" doc:"Path of the invalid field: operations[1].category"`
+	Code    string `json:"code" doc:"Kind of problem: required, unknown, type, length, range, pattern, enum, empty, conflict"`
 	Message string `json:"message" doc:"What to do about it"`
 
 	Lookup      string   `json:"lookup,omitempty" doc:"If the field names a record that does not exist, its kind: category, tag, account"`
@@ -83,10 +83,10 @@ func Faults(details []Detail) error {
 		}
 		return &Error{Code: ValidationError, Message: msg, Details: details}
 	}
-	message := fmt.Sprintf("the input has %d faults; details lists them", len(details))
+	message := fmt.Sprintf("%d fields are invalid; see details", len(details))
 	if len(details) > MaxFaults {
 		// An answer must not grow with what a caller makes up, and validation stops counting there.
-		message = fmt.Sprintf("the input has more than %d faults; details lists the first %[1]d", MaxFaults)
+		message = fmt.Sprintf("more than %d fields are invalid; details lists the first %[1]d", MaxFaults)
 		details = details[:MaxFaults]
 	}
 	return &Error{Code: ValidationError, Details: details, Message: message}
@@ -152,10 +152,10 @@ func Public(err error, requestID string) *Error {
 		}).Worded(command)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return New(Unavailable, "the call took too long and was stopped; narrow the request or try again (request %s)",
+		return New(Unavailable, "the request timed out; narrow it or try again (request %s)",
 			requestID)
 	}
-	return New(InternalError, "internal error; the server's log has the details under request %s", requestID)
+	return New(InternalError, "internal error (request %s); see the server log", requestID)
 }
 
 // A Face is the body of every error response.
@@ -168,7 +168,7 @@ type FaceError struct {
 	Code    Code     `json:"code" doc:"Stable, in UPPER_SNAKE_CASE"`
 	Message string   `json:"message" doc:"What went wrong and what to do"`
 	Lookup  string   `json:"lookup,omitempty" doc:"Kind of the record that does not exist: category, tag, account"`
-	Details []Detail `json:"details,omitempty" doc:"Each fault of the input"`
+	Details []Detail `json:"details,omitempty" doc:"Each invalid field"`
 }
 
 // Face returns the error as a caller sees it.

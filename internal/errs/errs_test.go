@@ -7,17 +7,17 @@ import (
 	"coffer/internal/errs"
 )
 
-// A part of an input is checked by its owner, who does not know where it stands in a call.
+// The owner of a part of an input checks it without knowing its place in a call.
 func TestWithin(t *testing.T) {
 	t.Parallel()
 	got, ok := errors.AsType[*errs.Error](errs.Within("filters", errs.Missing("category", "category", "look")))
-	if !ok || got.Details[0].Field != "filters.category" || got.Message != "filters.category: there is no such category; look" {
+	if !ok || got.Details[0].Field != "filters.category" || got.Message != "filters.category: category not found; look" {
 		t.Errorf("%+v", got)
 	}
 	several := errs.Within("filter", errs.Faults([]errs.Detail{{Field: "tags"}, {Field: ""}}))
 	got, ok = errors.AsType[*errs.Error](several)
 	if !ok || got.Details[0].Field != "filter.tags" || got.Details[1].Field != "" ||
-		got.Message != "the input has 2 faults; details lists them" {
+		got.Message != "2 fields are invalid; see details" {
 		t.Errorf("%+v", got)
 	}
 	other := errors.New("other")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// An error may name an op in braces: "there is no such tag; {tag.list} lists them". What a caller
-// reads there depends on the surface: a route, a tool or a command. The code that knows the surface
-// calls Worded.
+// An error may name an op in braces: "tag not found; {tag.list} lists them". The text in its place
+// depends on the surface: a route, a tool or a command. The code that knows the surface calls
+// Worded.
 var named = regexp.MustCompile(`(; )?\{([a-z][a-z-]*\.[a-z]+)\}( lists them| lists those that are)?`)
 
 // Worded returns the error with its ops named in a surface's own words. If the surface has no word
@@ -61,12 +61,12 @@ func Missing(field, kind, hint string) *Error {
 		lookup = strings.ReplaceAll(noun, "-", "_")
 	}
 	if field == "" {
-		e := New(NotFound, "there is no such %s; %s", kind, hint)
+		e := New(NotFound, "%s not found; %s", kind, hint)
 		e.Lookup = lookup
 		return e
 	}
-	e := New(InvalidReference, "%s: there is no such %s; %s", field, kind, hint)
+	e := New(InvalidReference, "%s: %s not found; %s", field, kind, hint)
 	e.Lookup = lookup
-	e.Details = []Detail{{Field: field, Code: "reference", Message: "there is no such " + kind, Lookup: lookup}}
+	e.Details = []Detail{{Field: field, Code: "reference", Message: kind + " not found", Lookup: lookup}}
 	return e
 }

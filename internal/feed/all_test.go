@@ -68,7 +68,7 @@ func TestSyncOfAllIsOneJob(t *testing.T) {
 	}
 }
 
-// Who asks while a sync of all is under way joins it.
+// A call that comes while a sync of all is running joins it.
 func TestSyncOfAllIsJoined(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 2)

@@ -81,7 +81,7 @@ var consequences = map[string][]consequence{
 			bank.Reauth, "pending_reauth",
 		},
 		{404, "enrollment.disconnected.of_next_year", bank.Reauth, "pending_reauth"},
-		{410, "account.closed account.closed.charged_off", bank.Permanent, "error"}, // of the list of accounts; of one account it is no failure, see below
+		{410, "account.closed account.closed.charged_off", bank.Permanent, "error"}, // of the list of accounts; of one account it is not a failure, see below
 		{422, "unprocessable_entity", bank.Ours, "error"},
 		{429, "too_many_requests", bank.Later, "active"},
 		{500, "internal_server_error", bank.Later, "active"},
@@ -90,7 +90,7 @@ var consequences = map[string][]consequence{
 	},
 }
 
-// Every error code of both providers, from the bank's answer to what the household is told.
+// Every error code of both providers, from the bank's response to the household's notification.
 func TestEveryCodeOfEveryProvider(t *testing.T) {
 	t.Parallel()
 	for provider, rows := range consequences {
@@ -115,7 +115,7 @@ func TestEveryCodeOfEveryProvider(t *testing.T) {
 	}
 }
 
-// follows lets syncs end with that code and looks at what is told of it.
+// follows lets syncs end with that code and checks the consequences.
 func (o *office) follows(t *testing.T, row consequence, code string, sealed []byte) error {
 	t.Helper()
 	if _, err := pg.Exec(t.Context(), o.db, `update connection set status = 'active', status_reason = null,

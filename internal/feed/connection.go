@@ -17,7 +17,7 @@ import (
 type Connection struct {
 	ID                   id.ID           `json:"id" db:"id"`
 	ShortID              string          `json:"short_id,omitempty" db:"short_id" required:"true"`
-	UserID               id.ID           `json:"user_id" db:"user_id" doc:"The member this connection belongs to"`
+	UserID               id.ID           `json:"user_id" db:"user_id" doc:"Owner of the connection"`
 	Provider             all.Name        `json:"provider" db:"provider"`
 	InstitutionName      *text.Untrusted `json:"institution_name" db:"institution_name" doc:"Untrusted: the bank's name as the provider gives it"`
 	InstitutionID        *string         `json:"institution_id" db:"institution_id"`
@@ -32,8 +32,8 @@ type Connection struct {
 	LastAttemptAt        *pg.Time        `json:"last_attempt_at" db:"last_attempt_at"`
 	LastSyncAt           *pg.Time        `json:"last_sync_at" db:"last_sync_at"`
 	NextSyncAt           *pg.Time        `json:"next_sync_at" db:"next_sync_at"`
-	CanRefreshBalances   bool            `json:"can_refresh_balances" db:"can_refresh_balances" doc:"A person may have the bank asked for current balances, which may cost money"`
-	BalancesAskedAt      *pg.Time        `json:"balances_asked_at" db:"balances_asked_at" doc:"When the bank was last asked for them"`
+	CanRefreshBalances   bool            `json:"can_refresh_balances" db:"can_refresh_balances" doc:"Whether a person can refresh balances, which may cost money"`
+	BalancesAskedAt      *pg.Time        `json:"balances_asked_at" db:"balances_asked_at" doc:"When they were last refreshed"`
 	CreatedAt            pg.Time         `json:"created_at" db:"created_at"`
 	UpdatedAt            pg.Time         `json:"updated_at" db:"updated_at"`
 }
@@ -72,9 +72,9 @@ func (f *Feed) Connection(ctx context.Context, q pg.Querier, in ConnectionRef) (
 // PatchConnection is the input of PatchConnection.
 type PatchConnection struct {
 	ID                  string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
-	Paused              *bool        `json:"paused,omitempty" doc:"A paused connection is synced only on request"`
-	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"How often it is synced; null means the household's default"`
-	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"The member this connection belongs to: UUID or short id"`
+	Paused              *bool        `json:"paused,omitempty" doc:"A paused connection only syncs on request"`
+	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"Sync interval; null means the household's default"`
+	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"Owner of the connection: UUID or short id"`
 }
 
 // PatchConnection changes a connection.
@@ -144,8 +144,8 @@ const linkRows = `
 		c.consecutive_failures, c.last_sync_at, s.paid_balances
 	from connection c, setting s`
 
-// keeping locks a connection against others who change it. Whoever only refers to it, as a webhook
-// that is being stored does, need not wait.
+// keeping locks a connection for changes. Transactions that only refer to it, as when a webhook is
+// stored, need not wait.
 const keeping = ` for no key update of c`
 
 func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (syncedConnection, error) {
@@ -153,15 +153,17 @@ func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (syncedConnection
 	return l, pg.Found(err, "connection", "{connection.list} lists them")
 }
 
-// syncable says whether the connection may be synced, and if not, what to do about it.
+// syncable returns an error that explains what to do, if the connection cannot be synced.
 func (l syncedConnection) syncable(trigger string) error {
 	switch {
 	case l.Provider == bank.CSV:
-		return errs.New(errs.ConnNotSyncable, "this connection is for CSV files; import one with {csv.import}")
+		return errs.New(errs.ConnNotSyncable, "this connection only takes CSV files; import one with "+
+			"{csv.import}")
 	case l.Status == "pending_reauth":
-		return errs.New(errs.ConnNotSyncable, "the member must sign in at the bank again first")
+		return errs.New(errs.ConnNotSyncable, "the bank needs reconnecting first")
 	case l.Status == "disconnected":
-		return errs.New(errs.ConnNotSyncable, "this connection was disconnected permanently; link the bank again")
+		return errs.New(errs.ConnNotSyncable, "this connection was disconnected permanently; connect the "+
+			"bank again")
 	case l.Paused && trigger != "manual" && trigger != "initial":
 		return errs.New(errs.ConnNotSyncable,
 			"this connection is paused; sync it manually, or resume it (paused: false)")
@@ -169,8 +171,8 @@ func (l syncedConnection) syncable(trigger string) error {
 	return nil
 }
 
-// credentialsPlace is where a connection's credentials are sealed to: moved elsewhere they do not
-// open.
+// credentialsPlace is the place that a connection's credentials are sealed to: moved elsewhere,
+// they do not open.
 func credentialsPlace(connection id.ID) seal.Place {
 	return seal.Place{Table: "connection", Column: "credentials", Row: connection.String()}
 }
@@ -183,8 +185,8 @@ func (f *Feed) open(l syncedConnection) (bank.Credentials, error) {
 	plain, err := f.ring.Open(credentialsPlace(l.ID), l.Credentials)
 	if err != nil {
 		return nil, errs.Wrap(err, errs.EncryptionKeyNeeded,
-			"the connection's credentials cannot be decrypted: set the COFFER_ENCRYPTION_KEY that sealed them, or "+
-				"link the bank again")
+			"the connection's credentials cannot be decrypted: set the COFFER_ENCRYPTION_KEY that encrypted "+
+				"them, or connect the bank again")
 	}
 	return bank.Credentials(plain), nil
 }

@@ -21,10 +21,10 @@ import (
 // CreateConnection is the input of CreateConnection.
 type CreateConnection struct {
 	Provider            all.Name     `json:"provider"`
-	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"The member this connection belongs to: UUID or short id; defaults to the caller, or else the oldest admin"`
+	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"Owner of the connection: UUID or short id; defaults to the caller, or else the oldest admin"`
 	Credentials         WidgetResult `json:"credentials,omitempty"`
 	InstitutionName     *string      `json:"institution_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The bank's name, if the provider does not supply it"`
-	SyncIntervalSeconds *int         `json:"sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"How often it is synced"`
+	SyncIntervalSeconds *int         `json:"sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"Sync interval"`
 }
 
 // A WidgetResult is the result of a provider's widget.
@@ -60,8 +60,8 @@ func (f *Feed) askBank(ctx context.Context, _ pg.Querier, in CreateConnection) (
 	}
 	if len(in.Credentials) == 0 {
 		return Opened{}, errs.Field("credentials", "required",
-			"is required: the result of the provider's widget; or let a person link the bank on the page that "+
-				"{connection.session} returns")
+			"is required: the result of the provider's widget; or let a person connect the bank on the page "+
+				"that {connection.session} returns")
 	}
 	provider, linker, err := f.Linker(ctx, string(in.Provider))
 	if err != nil {
@@ -69,7 +69,8 @@ func (f *Feed) askBank(ctx context.Context, _ pg.Querier, in CreateConnection) (
 	}
 	given, err := json.Marshal(in.Credentials)
 	if err != nil {
-		return Opened{}, errs.Wrap(err, errs.InvalidBody, "credentials cannot be read")
+		return Opened{}, errs.Wrap(err, errs.InvalidBody, "must be an object as the provider's widget "+
+			"returns it")
 	}
 	linked, err := linker.Exchange(ctx, "", given)
 	if err != nil {
@@ -87,7 +88,7 @@ func (f *Feed) Linker(ctx context.Context, name string) (bank.Provider, bank.Lin
 	}
 	l, ok := provider.(bank.Linker)
 	if !ok {
-		return nil, nil, errs.Field("provider", "enum", "cannot link banks; choose another provider")
+		return nil, nil, errs.Field("provider", "enum", "can't connect banks; choose another provider")
 	}
 	return provider, l, nil
 }
@@ -146,7 +147,7 @@ func (f *Feed) LinkBank(ctx context.Context, tx pg.Tx, member id.ID, provider st
 	})
 	if pg.Violates(err, "connection_provider_id") {
 		return id.ID{}, errs.New(errs.Conflict,
-			"this bank login is already linked; reauthenticate that connection instead of linking it twice")
+			"this bank login is already connected; reconnect that connection instead")
 	}
 	if err != nil || provider == bank.CSV {
 		return c, err
@@ -239,7 +240,7 @@ func (f *Feed) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool
 	}
 	p, err := f.Configured(ctx, string(c.Provider))
 	if err != nil {
-		return false, nil //nolint:nilerr // nobody to tell; the credentials are erased all the same
+		return false, nil //nolint:nilerr // nobody to notify; the credentials are erased all the same
 	}
 	provider, ok := p.(bank.Revoker)
 	if !ok {
@@ -275,7 +276,7 @@ func (f *Feed) DeleteConnection(ctx context.Context, tx pg.Tx, in ConnectionRef,
 		return op.Deleted{}, err
 	}
 	return op.Deleted{Deleted: true, ID: c.ID}, disconnect(ctx, tx, c.ID, "REMOVED",
-		"Someone removed this connection; link the bank again to sync it.")
+		"Someone disconnected this bank. Connect it again to sync.")
 }
 
 // A ConnectionStatus is the status of a connection.
@@ -296,7 +297,7 @@ type ConnectionStatus struct {
 	Accounts            []AccountStatus `json:"accounts"`
 }
 
-// An AccountStatus says which dates an account's transactions cover.
+// An AccountStatus shows which dates an account's transactions cover.
 type AccountStatus struct {
 	ID           id.ID          `json:"id" db:"id"`
 	ShortID      string         `json:"short_id,omitempty" db:"short_id" required:"true"`

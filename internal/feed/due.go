@@ -18,9 +18,7 @@ func (f *Feed) Chores() []due.Chore {
 func nextSync(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	ms, err := pg.Value[*int64](ctx, q, `
 		select case
-			when exists (select from sync_log l join job j on j.id = l.job_id
-				where l.status = 'running' and j.state in ('failed', 'cancelled')
-					and j.finished_at > now() - interval '1 day') then 0
+			when exists (select from sync_log l left join job j on j.id = l.job_id where `+openLogs+`) then 0
 			else (select ceil(extract(epoch from min(next_sync_at) - clock_timestamp()) * 1000)::bigint from connection
 				where status in ('active', 'error') and not paused and provider <> 'csv') end`)
 	return due.In(ms), err

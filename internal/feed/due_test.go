@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestTimedWorkIsOnTime(t *testing.T) {
 	}
 }
 
-// A log that its job left open is due, until it is ended.
+// A log that its job left open, or whose job nobody knows any more, is due until it is ended.
 func TestOpenLogsAreDue(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -67,6 +68,10 @@ func TestOpenLogsAreDue(t *testing.T) {
 	if j, _ := b.once(t, "manual"); j.State != job.Failed {
 		t.Fatalf("%+v", j)
 	}
+	b.once(t, "manual")
+	b.write(t, `update connection set next_sync_at = null;
+		update sync_log set status = 'running', finished_at = null, error_code = null;
+		update sync_log set job_id = gen_random_uuid() where error_message is null`)
 	if left, err := nextSync(t.Context(), b.db); err != nil || left > 0 {
 		t.Errorf("an open log: %v, %v", left, err)
 	}
@@ -75,5 +80,10 @@ func TestOpenLogsAreDue(t *testing.T) {
 	}
 	if left, err := nextSync(t.Context(), b.db); err != nil || left <= 0 {
 		t.Errorf("afterwards: %v, %v", left, err)
+	}
+	got, err := pg.Values[string](t.Context(), b.db, `select concat_ws(' ', status, error_code, finished_at is not null)
+		from sync_log order by id`)
+	if err != nil || !slices.Equal(got, []string{"error INTERNAL_ERROR t", "cancelled t"}) {
+		t.Errorf("the logs are %q, %v", got, err)
 	}
 }

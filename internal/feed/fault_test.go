@@ -206,7 +206,7 @@ func TestFaultsWhileLinking(t *testing.T) {
 							},
 						}
 					case *banksim.Teller:
-						e := sim.Enrol()
+						e := sim.Enroll()
 						in = CreateConnection{
 							Provider: all.Name(provider),
 							Credentials: map[string]json.RawMessage{

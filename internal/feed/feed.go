@@ -31,7 +31,7 @@ type Feed struct {
 }
 
 // Providers returns the provider of a name with its current configuration, which another server may
-// have just changed, or an error that says why there is none.
+// have just changed, or an error with the reason why there is none.
 type Providers interface {
 	Provider(ctx context.Context, name string) (bank.Provider, error)
 }
@@ -46,8 +46,8 @@ type Config struct {
 	Jobs      *job.Jobs
 	Ring      *seal.Ring // opens credentials; nil without an encryption key
 	Providers Providers
-	// Then runs after the last page of a sync or an import, in its job, and is told whether that
-	// changed a transaction. It runs also if the bank failed after some pages, unless they changed
+	// Then runs after the last page of a sync or an import, in its job. changed is set if a
+	// transaction changed. It also runs if the bank failed after some pages, unless they changed
 	// nothing. If a step fails, the sync still succeeds, and the work is left for the next sync.
 	Then []func(ctx context.Context, run *job.Run, changed bool) error
 }
@@ -64,7 +64,7 @@ func New(c Config) *Feed {
 func (f *Feed) Follow(ctx context.Context, run *job.Run, changed bool) {
 	for _, step := range f.then {
 		if err := step(ctx, run, changed); err != nil {
-			run.Warn(ctx, "work after a sync is left for the next one", err)
+			run.Warn(ctx, "follow-up work was left for the next sync", err)
 		}
 	}
 }
@@ -83,9 +83,9 @@ func (f *Feed) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "connection.list", Route: "GET /connections", Tool: "list_connections",
-			Summary: "Lists the connections to banks.",
-			Agent: "Lists the connections to banks with their health. Status pending_reauth means that a " +
-				"person must sign in at the bank again; you cannot do that.",
+			Summary: "Lists bank connections.",
+			Agent: "Lists bank connections with their health. Status pending_reauth means that a person must " +
+				"reconnect the bank; you cannot do that.",
 		}, f.Connections),
 		op.Calling(op.Spec{
 			Name: "connection.create", Route: "POST /connections", People: op.PeopleFields(linked()...),
@@ -104,12 +104,13 @@ func (f *Feed) Ops() []*op.Op {
 		}, f.revoke, f.DeleteConnection),
 		op.Calling(op.Spec{
 			Name: "connection.repaired", Route: "POST /connections/{id}/reauth-complete", People: op.PeopleAlways,
-			Summary: "Confirms that the member has signed in again; the connection becomes active and syncs.",
+			Summary: "Confirms that the member has reconnected the bank; the connection becomes active and " +
+				"syncs.",
 		}, f.askRepaired, f.Repaired),
 		op.Calling(op.Spec{
 			Name: "account.refresh-balance", Route: "POST /accounts/{id}/refresh-balance", People: op.PeopleAlways,
 			OpenWorld: true, Outside: balancePatience,
-			Summary: "Asks the bank for an account's current balance, which may cost money.",
+			Summary: "Refreshes an account's balance live from the bank (may cost money).",
 		}, f.askBalance, f.RefreshBalance),
 		op.Reading(op.Spec{
 			Name: "connection.status", Route: "GET /connections/{id}/status", Tool: "get_sync_status",
@@ -120,30 +121,30 @@ func (f *Feed) Ops() []*op.Op {
 		op.Long(op.Writing(op.Spec{
 			Name: "sync.start", Route: "POST /sync", Tool: "trigger_sync", OpenWorld: true,
 			Summary: "Syncs one connection, or all that can be synced, as a job.",
-			Agent: "Syncs one connection, or all that can be synced, and returns the job with the outcome of " +
-				"each. Waits up to 20 seconds; if it still runs, poll get_job. A call joins a sync that " +
-				"already runs.",
+			Agent: "Syncs one connection, or all that can be synced, and returns the job with the result of " +
+				"each. Waits up to 20 seconds; if it is still running, poll get_job. A call joins a running " +
+				"sync.",
 		}, f.SyncAll), 20*time.Second, f.jobs.Await),
 		op.Long(op.Writing(op.Spec{
 			Name: "connection.sync", Route: "POST /connections/{id}/sync",
 			Summary: "Syncs a connection now, as a job; if a sync is already running, the call joins it.",
 		},
 			f.SyncConnection), 0, f.jobs.Await),
-		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists the syncs, newest first."},
+		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists syncs, newest first."},
 			f.SyncLogs),
 		op.Reading(op.Spec{Name: "sync.get", Route: "GET /sync/logs/{id}", Summary: "Shows one sync."}, f.SyncLog),
 		op.Reading(op.Spec{
 			Name: "quarantine.list", Route: "GET /sync/quarantine",
-			Summary: "Lists rows from banks that could not be read, newest first.",
+			Summary: "Lists unreadable rows from banks, newest first.",
 		}, f.Quarantine),
 		op.Calling(op.Spec{
 			Name: "quarantine.retry", Route: "POST /sync/quarantine/{id}/retry",
-			Summary: "Reads a quarantined row again, and adds it to the books if it can be read now.",
+			Summary: "Retries an unreadable row, and adds the transaction if it can be read now.",
 		}, f.reread,
 			f.RetryQuarantined),
 		op.Writing(op.Spec{
 			Name: "quarantine.delete", Route: "DELETE /sync/quarantine/{id}", People: op.PeopleAlways,
-			Summary: "Deletes a quarantined row.",
+			Summary: "Deletes an unreadable row.",
 		}, f.DropQuarantined),
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	consentExpiring = "CONSENT_EXPIRING"
-	expiringAdvice  = "The bank's consent ends soon: sign in at the bank again before then. Syncs continue until then."
+	expiringAdvice  = "Access to the bank expires soon. Reconnect before then; syncs continue until that date."
 )
 
 // Webhooker returns the provider with this name, if its webhooks can be verified.
@@ -40,13 +40,13 @@ type Hint struct {
 // Heard is the result of a hint.
 type Heard struct {
 	Connection *id.ID // nil where it is about none that we have
-	Synced     bool   // a sync was taken on, or the one that waits was joined
+	Synced     bool   // a sync was queued, or the waiting one was joined
 	Message    string // what was done, or why nothing was
 }
 
 // ErrStranger means that a hint names an unknown connection.
 var ErrStranger = errs.New(errs.NotFound,
-	"no connection matches the id in this event; once the bank is linked, the event can be replayed")
+	"no connection matches the id in this event; connect the bank, then replay the event")
 
 // Hear does what a hint asks for: it applies the contract's table of states, and starts a sync if
 // there is new data.
@@ -55,7 +55,7 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 		return Heard{Message: "the link session was updated"}, nil
 	}
 	if h.Event.ConnectionID == "" {
-		return Heard{Message: "the event is not about a connection; nothing to do"}, nil
+		return Heard{Message: "the event is not about a connection; no action needed"}, nil
 	}
 	l, err := pg.One[syncedConnection](ctx, tx, linkRows+` where c.provider = $1
 		and c.provider_id = $2`+keeping, h.Provider, h.Event.ConnectionID)
@@ -66,13 +66,13 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 		return Heard{}, err
 	}
 	c := l.ID
-	out := Heard{Connection: &c, Message: "the event requires no action"}
+	out := Heard{Connection: &c, Message: "no action needed"}
 	if l.Status == "disconnected" && h.Event.Effect != bank.Nothing {
-		out.Message = "the connection was disconnected permanently; nothing was done"
+		out.Message = "the connection was disconnected permanently; no action taken"
 		return out, nil
 	}
 	switch h.Event.Effect {
-	case bank.Sync, bank.AccountGone: // a sync reads which accounts there are, and says so
+	case bank.Sync, bank.AccountGone: // a sync reads the accounts and reports it
 		return f.news(ctx, tx, out, l, h.Trigger)
 	case bank.Repaired:
 		if l, err = loginRepaired(ctx, tx, l); err != nil {
@@ -80,16 +80,18 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 		}
 		return f.news(ctx, tx, out, l, h.Trigger)
 	case bank.NeedsReauth:
-		out.Message = "the member must sign in at the bank again"
+		out.Message = "the bank needs reconnecting"
 		return out, needsReauth(ctx, tx, c, h.Event)
 	case bank.Expiring:
-		out.Message = "the bank's consent ends soon; the connection shows this"
+		out.Message = "access to the bank expires soon; the connection shows the date"
 		return out, expiring(ctx, tx, c, h.Event)
 	case bank.Revoked:
-		out.Message = "access was revoked at the bank: the connection was disconnected and its credentials were erased"
+		out.Message = "access was revoked at the bank, so the connection was disconnected and its " +
+			"credentials deleted"
 		return out, disconnect(ctx, tx, c, h.Event.Code, h.Event.Advice)
 	case bank.NewAccounts:
-		out.Message = "the bank has accounts that the connection does not include; the connection shows this"
+		out.Message = "the bank has accounts that this connection does not include; reconnect the bank to " +
+			"add them"
 		_, err := pg.Exec(ctx, tx, `update connection set new_accounts_available = true,
 			updated_at = clock_timestamp() where id = $1`, c)
 		return out, err
@@ -137,8 +139,8 @@ func expiring(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
 	return err
 }
 
-// loginRepaired is the way back from pending_reauth when the provider says so. In the other states
-// the login was not known to be broken, and a sync shows how it is.
+// loginRepaired ends pending_reauth when the provider reports a repair. In the other states the
+// login was not known to be broken, and a sync shows its state.
 func loginRepaired(ctx context.Context, tx pg.Tx, l syncedConnection) (syncedConnection, error) {
 	if l.Status != "pending_reauth" {
 		return l, nil

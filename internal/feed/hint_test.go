@@ -111,7 +111,7 @@ func TestHints(t *testing.T) {
 			select count(*) from told`)
 		news := c.effect == bank.NeedsReauth && c.from != "pending_reauth" && !final
 		if err != nil || (told == 1) != news {
-			t.Errorf("%s, %s: told %d times; %v", c.from, c.effect, told, err)
+			t.Errorf("%s, %s: notified %d times; %v", c.from, c.effect, told, err)
 		}
 		if news && got.Due != nil {
 			t.Errorf("%s: syncs go on after %s", c.from, c.effect)
@@ -147,8 +147,8 @@ func TestConsentWarningStays(t *testing.T) {
 	}
 }
 
-// An account that the bank no longer shares is told of on its connection, until it is shared again
-// or somebody hides it; consent that ends is told of first.
+// A connection shows an account that the bank no longer shares, until it is shared again or someone
+// hides it; a consent that ends is shown first.
 func TestAccountGone(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -211,7 +211,7 @@ func TestLoginWorksAgain(t *testing.T) {
 		h := b.health(t)
 		if h.Status != "active" || h.Failures != 0 || h.Due == nil || *h.Due || h.Accounts == anew ||
 			(h.Consent == nil) != anew || (h.Reason == nil) != anew || (h.Message == nil) != anew {
-			t.Errorf("anew %t: %+v", anew, h)
+			t.Errorf("again %t: %+v", anew, h)
 		}
 	}
 	b.exec(t, `update connection set status = 'disconnected'`)
@@ -226,8 +226,8 @@ func TestLoginWorksAgain(t *testing.T) {
 	}
 }
 
-// What is said while a sync runs stands when it ends: it must not bring a connection back that is
-// disconnected or waits for the member.
+// A state that is set while a sync runs remains when it ends: the sync must not revive a connection
+// that is disconnected or waits for the member.
 func TestHintsDuringASync(t *testing.T) {
 	t.Parallel()
 	for effect, want := range map[bank.Effect]string{bank.Revoked: "disconnected", bank.NeedsReauth: "pending_reauth"} {
@@ -267,8 +267,8 @@ func TestHintsDuringASync(t *testing.T) {
 	}
 }
 
-// A webhook that comes while its connection syncs makes exactly one further run, and that one sees
-// the news; who asks by hand joins the one that runs.
+// A webhook that comes while its connection syncs causes exactly one further run, and that run sees
+// the news. A request by hand joins the running sync.
 func TestNewsDuringASync(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)

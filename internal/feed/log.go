@@ -21,15 +21,15 @@ type SyncLog struct {
 	Modified     int64    `json:"modified" db:"modified"`
 	Removed      int64    `json:"removed" db:"removed"`
 	Unchanged    int64    `json:"unchanged" db:"unchanged"`
-	RulesApplied int64    `json:"rules_applied" db:"rules_applied" doc:"How many times rules matched"`
-	Quarantined  int64    `json:"quarantined" db:"quarantined" doc:"Rows that could not be read"`
+	RulesApplied int64    `json:"rules_applied" db:"rules_applied" doc:"Number of rule matches"`
+	Quarantined  int64    `json:"quarantined" db:"quarantined" doc:"Unreadable rows"`
 	Pages        int64    `json:"pages" db:"pages"`
 	ErrorCode    *string  `json:"error_code" db:"error_code"`
 	ErrorMessage *string  `json:"error_message" db:"error_message"`
 	JobID        id.ID    `json:"job_id" db:"job_id"`
-	ChangeID     *id.ID   `json:"change_id" db:"change_id" doc:"The change that a revert undoes"`
-	AccountID    *id.ID   `json:"account_id" db:"account_id" doc:"Of an import: the account that the file went into"`
-	FileName     *string  `json:"file_name" db:"file_name" doc:"Of an import: the file's name, if the caller gave it"`
+	ChangeID     *id.ID   `json:"change_id" db:"change_id" doc:"Id of the change; pass it to revert"`
+	AccountID    *id.ID   `json:"account_id" db:"account_id" doc:"Imports only: the account of the file"`
+	FileName     *string  `json:"file_name" db:"file_name" doc:"Imports only: the file's name, if given"`
 	StartedAt    pg.Time  `json:"started_at" db:"started_at"`
 	FinishedAt   *pg.Time `json:"finished_at" db:"finished_at"`
 }
@@ -42,8 +42,8 @@ const logRows = `
 
 // ListSyncLogs asks for a page of syncs.
 type ListSyncLogs struct {
-	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only syncs of this connection: UUID or short id"`
-	Trigger      *string `json:"trigger,omitempty" enum:"schedule,webhook,manual,initial,replay,import" doc:"Only syncs that this started; import for files"`
+	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Filter by connection: UUID or short id"`
+	Trigger      *string `json:"trigger,omitempty" enum:"schedule,webhook,manual,initial,replay,import" doc:"Filter by trigger; import for files"`
 	Status       *string `json:"status,omitempty" enum:"running,success,error,cancelled"`
 	Cursor       string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
@@ -127,14 +127,18 @@ func endLog(ctx context.Context, tx pg.Tx, log id.ID, status string, code, messa
 	return err
 }
 
-// EndLogs closes the logs of syncs and imports whose job ended without doing so: it was cancelled,
-// or failed for a reason that is not the bank's. Every replica may run it.
+// openLogs selects the logs l that their jobs j have left open: they were canceled, failed for a
+// reason that is not the bank's, or are forgotten.
+const openLogs = `l.status = 'running' and (j.id is null or j.state in ('failed', 'cancelled'))`
+
+// EndLogs closes the logs that jobs have left open. Ended does so for those that end now; this is
+// for logs that came from an earlier version or with an archive. Every replica may run it.
 func (f *Feed) EndLogs(ctx context.Context) error {
 	_, err := pg.Exec(ctx, f.db, `
-		update sync_log l set status = case j.state when 'cancelled' then 'cancelled'
-			else 'error' end, error_code = j.error_code, error_message = j.error_message, finished_at = j.finished_at
-		from job j where j.id = l.job_id and l.status = 'running' and j.state in ('failed', 'cancelled')
-			and j.finished_at > now() - interval '1 day'`)
+		update sync_log set status = case when j.state = 'failed' then 'error' else 'cancelled' end,
+			error_code = j.error_code, error_message = j.error_message,
+			finished_at = coalesce(j.finished_at, clock_timestamp())
+		from sync_log l left join job j on j.id = l.job_id where l.id = sync_log.id and `+openLogs)
 	return err
 }
 
@@ -150,8 +154,8 @@ func (f *Feed) ForgetLogs(ctx context.Context) error {
 	return err
 }
 
-// quarantine keeps rows that could not be read, each once however often it comes. What the row says
-// is sealed, where there is a key; without one only the reason is kept.
+// quarantine keeps rows that could not be read, each once however often it comes. The content of
+// the row is sealed if there is a key; without one only the reason is kept.
 func (f *Feed) quarantine(ctx context.Context, tx pg.Tx, connection id.ID, accounts map[string]id.ID,
 	bad []bank.Bad,
 ) error {

@@ -61,7 +61,7 @@ func newOffice(t *testing.T, provider string, transactions int) *office {
 	return o
 }
 
-// bank starts the simulator and answers a client of it and what its widget gives.
+// bank starts the simulator and returns a client for it and the result of its widget.
 func (o *office) bank(t *testing.T, size household.Options) (bank.Provider, map[string]json.RawMessage) {
 	t.Helper()
 	given := func(kv ...string) map[string]json.RawMessage {
@@ -100,7 +100,7 @@ func (o *office) bank(t *testing.T, size household.Options) (bank.Provider, map[
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := sim.Enrol()
+	e := sim.Enroll()
 	o.sim, o.book = sim, e.Book
 	return p, given("access_token", e.AccessToken, "enrollment_id", e.ID)
 }

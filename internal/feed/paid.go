@@ -15,7 +15,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// The values of the setting paid_balances: who may ask a bank for balances that cost money.
+// The values of the setting paid_balances: which callers may request balances that cost money.
 const (
 	paidManual = "manual"
 	paidDaily  = "daily"
@@ -28,7 +28,7 @@ const (
 	balancePatience = time.Minute
 )
 
-// Balanced is what a bank stated when it was asked for balances.
+// Balanced holds the balances that a bank returned on request.
 type Balanced struct {
 	connection id.ID
 	provider   string
@@ -45,7 +45,7 @@ func (f *Feed) askBalance(ctx context.Context, q pg.Querier, in account.Ref) (Ba
 	}
 	if a.ConnectionID == nil {
 		return Balanced{}, errs.New(errs.Conflict,
-			"no bank keeps this account; set its balance with {balance.set}")
+			"this is a manual account; set its balance with {balance.set}")
 	}
 	l, err := pg.One[syncedConnection](ctx, q, linkRows+` where c.id = $1`, *a.ConnectionID)
 	if err != nil {
@@ -64,7 +64,8 @@ func (f *Feed) askBalance(ctx context.Context, q pg.Querier, in account.Ref) (Ba
 	}
 	balancer, ok := provider.(bank.Balancer)
 	if !ok {
-		return Balanced{}, errs.New(errs.Conflict, "this provider states balances only with a sync")
+		return Balanced{}, errs.New(errs.Conflict, "this provider only reports balances with a sync; sync "+
+			"the connection instead")
 	}
 	secret, err := f.open(l)
 	if err != nil {
@@ -84,13 +85,14 @@ func (f *Feed) askBalance(ctx context.Context, q pg.Querier, in account.Ref) (Ba
 	out := Balanced{connection: l.ID, provider: l.Provider}
 	out.accounts, err = balancer.Balances(ctx, secret, asked(provider.Traits(), []string{of}))
 	if e, told := errors.AsType[*bank.Error](err); told && e.Class == bank.Reauth {
-		return out, errs.Wrap(err, errs.ConnNotSyncable, "the member must sign in at the bank again first")
+		return out, errs.Wrap(err, errs.ConnNotSyncable, "the bank needs reconnecting first")
 	}
 	if err != nil {
 		return out, err
 	}
 	if !slices.ContainsFunc(out.accounts, func(b bank.Account) bool { return b.ProviderID == of }) {
-		return out, errs.New(errs.Conflict, "the bank no longer states a balance for this account")
+		return out, errs.New(errs.Conflict, "the bank no longer reports a balance for this account; enter "+
+			"one with {balance.set}")
 	}
 	return out, nil
 }
@@ -113,8 +115,8 @@ func asked(t bank.Traits, accounts []string) []string {
 	return nil
 }
 
-// claimBalances decides whether a connection's bank may be asked for balances now, and if so notes
-// that it was. Whoever claims at the same time waits for the row and finds it claimed.
+// claimBalances decides whether to request balances from a connection's bank now, and if so records
+// it. A concurrent claim waits for the row and finds it claimed.
 func claimBalances(ctx context.Context, q pg.Querier, connection id.ID, daily bool) (bool, error) {
 	claimed, err := pg.Values[id.ID](ctx, q, `
 		update connection c set balances_asked_at = clock_timestamp(), updated_at = clock_timestamp()
@@ -133,7 +135,7 @@ func claimBalances(ctx context.Context, q pg.Querier, connection id.ID, daily bo
 	return len(claimed) == 1, nil
 }
 
-// refused says why a connection's bank may not be asked for balances now.
+// refused returns the reason why a connection's bank may not be asked for balances now.
 func refused(ctx context.Context, q pg.Querier, connection id.ID) error {
 	type state struct {
 		Allowed bool  `db:"allowed"`
@@ -149,11 +151,11 @@ func refused(ctx context.Context, q pg.Querier, connection id.ID) error {
 	}
 	if !now.Allowed {
 		return errs.New(errs.Conflict,
-			"asking the bank for a balance may cost money, and the household never does so: its setting "+
-				"paid_balances is never; an admin can change it with {setting.update}")
+			"balance refreshes may cost money and are turned off (paid_balances is never); an admin can "+
+				"change that with {setting.update}")
 	}
-	e := errs.New(errs.RateLimited, "the bank was asked for the balances of this connection less than %d minutes ago, "+
-		"and every call may cost money; try again later", int(balancePause.Minutes()))
+	e := errs.New(errs.RateLimited, "balances for this connection were refreshed less than %d minutes ago; "+
+		"try again later (each refresh may cost money)", int(balancePause.Minutes()))
 	e.After = max(time.Duration(now.Left)*time.Second, 0) + time.Second
 	return e
 }

@@ -61,8 +61,8 @@ func (o *office) paid(accounts int) int {
 	return 1
 }
 
-// Nothing that costs money is ever asked unless a person asks for it, and then at most every 15
-// minutes for each connection, whoever asks.
+// A balance that costs money is requested only if a person asks for it, and at most every 15
+// minutes for each connection, no matter who asks.
 func TestPaidBalances(t *testing.T) {
 	t.Parallel()
 	for _, provider := range all.Remote("").Enum() {
@@ -114,7 +114,7 @@ func TestPaidBalances(t *testing.T) {
 	}
 }
 
-// An account that no bank answers for is not asked for.
+// An account without a bank is not requested.
 func TestPaidBalancesRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "plaid", 20)
@@ -163,7 +163,7 @@ func TestPaidBalancesAreClaimedOnce(t *testing.T) {
 	}
 	group.Wait()
 	if n.Load() != 1 || o.sim.Paid() != 1 {
-		t.Errorf("%d of 16 callers were answered, and %d paid calls made", n.Load(), o.sim.Paid())
+		t.Errorf("%d of 16 callers got a result, and %d paid calls made", n.Load(), o.sim.Paid())
 	}
 	o.sync1(t)
 	if n := o.sim.Paid(); n != 1 {

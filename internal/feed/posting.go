@@ -16,10 +16,11 @@ import (
 // postsWithin is how long a pending charge may take to post.
 const postsWithin = 14 * 24 * time.Hour
 
-// succeed finds the successors of pending rows that are gone with this page and that no row names
-// as its own: the bank gives what posts another id and does not say so. A successor has the same
-// amount and currency, comes within two weeks and reads alike; where nothing reads alike, a single
-// row of that amount will do. What is found is written into the row as if the bank had said it.
+// succeed finds the successors of pending rows that this page removes and that no row names as its
+// predecessor: the bank posts them under another id without a reference. A successor has the same
+// amount and currency, comes within two weeks and has a similar text. If no text is similar, a
+// single row of that amount is enough. The result is written into the row as if the bank had sent
+// it.
 func (r *syncRun) succeed(ctx context.Context, q pg.Querier, page bank.Page, rows []ledger.Incoming) error {
 	gone := map[id.ID][]string{}
 	for _, x := range page.Removed {
@@ -132,8 +133,8 @@ func waitingAmong(ctx context.Context, q pg.Querier, account id.ID, providerIDs 
 			order by t.date, t.id`, account, providerIDs)
 }
 
-// known are which of the bank's ids an account has transactions of, under this id or one from
-// before.
+// known returns the ids of the bank that an account has transactions for, under the current id or a
+// former one.
 func known(ctx context.Context, q pg.Querier, account id.ID, providerIDs []string) (map[string]bool, error) {
 	found, err := pg.Values[string](ctx, q, `
 		select provider_id from transaction where account_id = $1 and provider_id = any($2)

@@ -22,9 +22,9 @@ type Quarantined struct {
 	ShortID      string  `json:"short_id,omitempty" db:"short_id" required:"true"`
 	ConnectionID id.ID   `json:"connection_id" db:"connection_id"`
 	AccountID    *id.ID  `json:"account_id" db:"account_id" doc:"null if the row names no known account"`
-	ProviderID   *string `json:"provider_reference" db:"provider_id" doc:"The bank's id of the row, if it could be read"`
-	Reason       string  `json:"reason" db:"reason" doc:"What could not be read: shape, id, account, date, amount or currency"`
-	Retryable    bool    `json:"retryable" db:"retryable" doc:"Whether the row was kept and can be read again"`
+	ProviderID   *string `json:"provider_reference" db:"provider_id" doc:"The bank's id of the row, if readable"`
+	Reason       string  `json:"reason" db:"reason" doc:"The unreadable part: shape, id, account, date, amount or currency"`
+	Retryable    bool    `json:"retryable" db:"retryable" doc:"Whether the row was kept and can be retried"`
 	FirstSeenAt  pg.Time `json:"first_seen_at" db:"first_seen_at"`
 	LastSeenAt   pg.Time `json:"last_seen_at" db:"last_seen_at"`
 }
@@ -35,7 +35,7 @@ const quarantineRows = `
 
 // ListQuarantine asks for a page of rows that could not be read.
 type ListQuarantine struct {
-	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only rows of this connection: UUID or short id"`
+	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Filter by connection: UUID or short id"`
 	Cursor       string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
@@ -82,7 +82,7 @@ func noQuarantined(err error) error {
 // A Reread is the result of reading a row again.
 type Reread struct {
 	TransactionID id.ID  `json:"transaction_id" doc:"The transaction created from the row"`
-	ChangeID      *id.ID `json:"change_id" doc:"The change that a revert undoes; null if only the transaction itself was added"`
+	ChangeID      *id.ID `json:"change_id" doc:"Id of the change; pass it to revert. null if only the transaction itself was added"`
 	Added         bool   `json:"added" doc:"Whether the transaction is new"`
 }
 
@@ -104,8 +104,8 @@ func (f *Feed) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank
 	}
 	if row.Raw == nil {
 		return bank.Transaction{}, errs.New(errs.Conflict,
-			"the row's data was not kept, so it cannot be read again; sync the connection, and delete this row if it "+
-				"does not come back")
+			"the row's data was not kept, so it can't be retried; sync the connection, then delete this row "+
+				"if it isn't resolved")
 	}
 	provider, err := f.Configured(ctx, row.Provider)
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *Feed) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank
 	reader, ok := provider.(bank.Rereader)
 	if !ok {
 		return bank.Transaction{}, errs.New(errs.Conflict,
-			"rows of this provider cannot be read again; sync the connection")
+			"rows of this provider can't be retried; sync the connection")
 	}
 	raw, err := f.ring.Open(seal.Place{Table: "quarantine", Column: "raw", Row: row.ID.String()}, row.Raw)
 	if err != nil {
@@ -127,7 +127,8 @@ func (f *Feed) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank
 	t, reason := reader.Reread(raw, account)
 	if reason != "" {
 		return bank.Transaction{}, errs.New(errs.Conflict,
-			"the row still cannot be read: its %s is not valid; a newer coffer may read it, or delete it with DELETE",
+			"the row still can't be read: its %s is invalid; update coffer and retry, or delete the row with "+
+				"{quarantine.delete}",
 			reason)
 	}
 	return t, nil
@@ -144,8 +145,7 @@ func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef,
 		where connection_id = $1 and provider_id = $2`, row.ConnectionID, t.AccountID)
 	if errors.Is(err, pg.ErrNoRow) {
 		return Reread{}, errs.New(errs.Conflict,
-			"the row can be read now, but belongs to an account that the connection does not have; sync the "+
-				"connection first")
+			"the row can be read now, but its account is not in this connection; sync the connection first")
 	}
 	if err != nil {
 		return Reread{}, err
@@ -163,7 +163,7 @@ func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef,
 	}
 	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{
 		Cause:   journal.Sync,
-		Summary: "Read a quarantined row again",
+		Summary: "Retried an unreadable row",
 	}, m.Entries); err != nil {
 		return Reread{}, err
 	}
@@ -197,8 +197,8 @@ func (f *Feed) DropQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef) 
 	return op.Deleted{Deleted: true, ID: row.ID}, err
 }
 
-// release lets rows go that the bank has sent since in a form that can be read, or taken back: what
-// stays is newer than what is stored.
+// release deletes quarantined rows that the bank has since sent in a readable form, or removed. So
+// a row that stays in quarantine is newer than the stored one.
 func release(ctx context.Context, tx pg.Tx, connection id.ID, providerIDs []string) error {
 	_, err := pg.Exec(ctx, tx, `delete from quarantine where connection_id = $1 and provider_id = any($2)
 		and provider_id <> ''`, connection, providerIDs)

@@ -98,7 +98,7 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	b.once(t, "manual")
 	if kept, err := pg.Value[bool](t.Context(), b.db, `select deleted_at is null from transaction
 		where id = $1`, got.TransactionID); err != nil || !kept {
-		t.Errorf("the next sync took the row away again, %v", err) // the bank has told of it once, and does not again
+		t.Errorf("the next sync removed the row again, %v", err) // the bank sent it once, and does not again
 	}
 	if list, err = b.Quarantine(t.Context(), b.db, ListQuarantine{Limit: 50}); err != nil || len(list.Rows) != 1 ||
 		*list.Rows[0].ProviderID != "bad-3" {
@@ -117,7 +117,7 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	}
 }
 
-// What a monitor sees follows the connection: overdue, failing, waiting for a person, off.
+// The status for monitors follows the connection: overdue, failing, waiting for a person, off.
 func TestHealthFollowsTheConnection(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)

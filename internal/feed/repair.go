@@ -21,11 +21,11 @@ func (f *Feed) Repairable(ctx context.Context, q pg.Querier, ref string) (Connec
 	}
 	if c.Provider == bank.CSV {
 		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
-			"this connection is for CSV files and has no sign-in")
+			"this connection only takes CSV files and needs no reconnecting")
 	}
 	if c.Status == "disconnected" {
 		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
-			"this connection was disconnected permanently; link the bank again")
+			"this connection was disconnected permanently; connect the bank again")
 	}
 	sealed, err := pg.Value[[]byte](ctx, q, `select credentials from connection where id = $1`, c.ID)
 	if err != nil {
@@ -33,7 +33,7 @@ func (f *Feed) Repairable(ctx context.Context, q pg.Querier, ref string) (Connec
 	}
 	if sealed == nil {
 		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
-			"this connection has no bank login; link the bank again")
+			"this connection has no bank login; connect the bank again")
 	}
 	provider, err := f.Configured(ctx, string(c.Provider))
 	if err != nil {
@@ -52,7 +52,7 @@ func (f *Feed) askRepaired(ctx context.Context, q pg.Querier, in ConnectionRef) 
 	_, err = provider.Accounts(ctx, credentials)
 	if e, told := errors.AsType[*bank.Error](err); told && e.Class == bank.Reauth {
 		return false, errs.Wrap(err, errs.ConnNotSyncable,
-			"the bank still requires the member to sign in; {connection.reauth} returns the page")
+			"the bank still needs a sign-in; {connection.reauth} returns the page")
 	}
 	return err == nil, err
 }
@@ -65,7 +65,7 @@ func (f *Feed) Repaired(ctx context.Context, tx pg.Tx, in ConnectionRef, _ bool)
 	}
 	if c.Status == "disconnected" {
 		return Connection{}, errs.New(errs.ConnNotSyncable,
-			"this connection was disconnected permanently; link the bank again")
+			"this connection was disconnected permanently; connect the bank again")
 	}
 	return f.Repair(ctx, tx, c.ID)
 }

@@ -82,7 +82,7 @@ func (f *Feed) SyncAll(ctx context.Context, tx pg.Tx, in SyncAll) (job.Job, erro
 }
 
 // SyncAllKind is the job that waits for the syncs of all connections. They are separate jobs, which
-// start whether or not a worker is free for this one, and continue if it is cancelled.
+// start whether or not a worker is free for this one, and continue if it is canceled.
 const SyncAllKind = "feed.sync-all"
 
 // An allOrder is what a job of SyncAllKind waits for.
@@ -96,7 +96,7 @@ type SyncedAll struct {
 	Added       int64     `json:"added"`
 	Modified    int64     `json:"modified"`
 	Removed     int64     `json:"removed"`
-	Failed      int       `json:"failed" doc:"How many connections could not be synced"`
+	Failed      int       `json:"failed" doc:"Number of connections that failed to sync"`
 }
 
 // An Outcome is how the sync of one connection ended.
@@ -108,7 +108,7 @@ type Outcome struct {
 	Error        *job.Failure    `json:"error"`
 }
 
-// lookAgain is how long the job of all syncs waits before it notes how far they are.
+// lookAgain is how long the job of all syncs waits before it records their progress.
 const lookAgain = 5 * time.Second
 
 // awaitSyncs is the job of SyncAllKind.
@@ -184,7 +184,7 @@ func ordersOf(connections []id.ID, trigger string) []syncRequest {
 	return orders
 }
 
-// mostDue is how many due syncs are taken on in one transaction.
+// mostDue is how many due syncs are queued in one transaction.
 const mostDue = 200
 
 // SweepDue starts the syncs that are due and returns their number. Every replica may run it: they

@@ -16,41 +16,48 @@ const (
 	firstPause = 5 * time.Minute
 )
 
-// interval is how long after a good sync the next one is due: a little more or less each time, so
-// that connections made together do not stay together.
+// interval returns how long after a good sync the next one is due: a little more or less each time,
+// so connections created together do not sync together.
 func interval(l syncedConnection, t bank.Traits) time.Duration {
 	wait := max(time.Duration(l.Interval)*time.Second, t.MinInterval)
 	return wait + rand.N(wait/10+1) //nolint:gosec // jitter, no secret
 }
 
-// fail writes what stopped the sync into its log, and what follows for the connection. What a
-// webhook or a person said of it while the sync ran stands, with its reason.
+// fail writes the reason into the log of the sync, and updates the connection. A state that a
+// webhook or a person set while the sync ran remains, with its reason.
 func (r *syncRun) fail(ctx context.Context, e *bank.Error) error {
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *syncState) (int64, error) {
 		l, err := lockLink(ctx, tx, r.link.ID)
 		if err != nil {
 			return 0, err
 		}
-		switch status := after(l, e); {
-		case status == "disconnected" && l.Status == status:
-		case status == "disconnected":
-			err = disconnect(ctx, tx, l.ID, e.Code, e.Advice)
-		default:
-			err = r.postpone(ctx, tx, l, status, e)
+		var traits bank.Traits
+		if r.provider != nil { // it may be that none is configured
+			traits = r.provider.Traits()
 		}
-		if err != nil {
+		if err := failed(ctx, tx, l, traits, e); err != nil {
 			return 0, err
 		}
 		return 0, endLog(ctx, tx, at.Log, "error", &e.Code, &e.Advice)
 	})
 }
 
-// postpone writes a failure into the connection, and when the bank is asked again.
-func (r *syncRun) postpone(ctx context.Context, tx pg.Tx, l syncedConnection, status string, e *bank.Error) error {
-	var traits bank.Traits
-	if r.provider != nil { // it may be that none is configured
-		traits = r.provider.Traits()
+// failed writes what follows from a failure for a connection that is locked.
+func failed(ctx context.Context, tx pg.Tx, l syncedConnection, traits bank.Traits, e *bank.Error) error {
+	switch status := after(l, e); {
+	case status == "disconnected" && l.Status == status:
+		return nil
+	case status == "disconnected":
+		return disconnect(ctx, tx, l.ID, e.Code, e.Advice)
+	default:
+		return postpone(ctx, tx, l, traits, status, e)
 	}
+}
+
+// postpone writes a failure into the connection, and when the bank is asked again.
+func postpone(ctx context.Context, tx pg.Tx, l syncedConnection, traits bank.Traits, status string,
+	e *bank.Error,
+) error {
 	pause := max(e.RetryAfter, min(firstPause<<min(l.Failures, 8), interval(l, traits)))
 	_, err := pg.Exec(ctx, tx, `
 		update connection set

@@ -151,10 +151,10 @@ func (r *syncRun) note(page bank.Page, bad []bank.Bad) {
 	}
 }
 
-// ghosts adds rows that a loop which broke had stored and that this whole one, from the same
-// cursor, did not bring: the bank took them back in between, and never told because as far as it
-// knows it never told of them. What came while no sync ran was not stored by one: a row that was
-// quarantined once and read again is not brought any more, and stays.
+// ghosts adds rows that an interrupted loop had stored and that this complete loop, from the same
+// cursor, did not return. The bank removed them in between and does not report that, because it
+// never reported them in a complete loop. Rows that were created while no sync ran are not
+// included: a quarantined row that was read again is not returned any more, and stays.
 func (r *syncRun) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]string) error {
 	type row struct {
 		Account    id.ID  `db:"account_id"`
@@ -174,8 +174,8 @@ func (r *syncRun) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]stri
 	return err
 }
 
-// end is what the last page of a loop commits beside its rows: removals, then the cursor and the
-// connection's good health.
+// end commits with the last page of a loop: removals, then the cursor and the connection's healthy
+// status.
 func (r *syncRun) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.Entry, error) {
 	removed := map[id.ID][]string{}
 	maps.Copy(removed, r.removed)
@@ -245,7 +245,8 @@ func (r *syncRun) whole(ctx context.Context, tx pg.Tx, page bank.Page) error {
 
 const accountGone = "ACCOUNT_GONE"
 
-// unshared says which accounts the bank does not list any more, or nil. Whoever hides one knows.
+// unshared returns the accounts that the bank no longer lists, or nil. Hidden accounts are left
+// out, because the person who hid them knows.
 func (r *syncRun) unshared(ctx context.Context, tx pg.Tx) (*string, error) {
 	gone, err := pg.Values[string](ctx, tx, `select short_id from account
 		where connection_id = $1 and not hidden and deleted_at is null and provider_id <> all($2::text[])

@@ -21,7 +21,7 @@ const SyncKind = "feed.sync"
 func (f *Feed) Kinds() []job.Kind {
 	return []job.Kind{
 		{
-			Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5, Lane: job.Prompt,
+			Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5, Lane: job.Prompt, Ended: f.Ended,
 			Results: []*op.Schema{op.SchemaOf[Synced]()},
 		},
 		{
@@ -49,9 +49,9 @@ type Synced struct {
 	ChangeID  *id.ID `json:"change_id"`
 }
 
-// A syncState is what a sync leaves behind with each page. It is no syncState in the bank's list: a
-// loop that broke begins again from the stored cursor, and pages that are stored compare as
-// unchanged.
+// A syncState is the state that a sync commits with each page. It is not a position in the bank's
+// list: an interrupted loop begins again from the stored cursor, and pages that are already stored
+// compare as unchanged.
 type syncState struct {
 	Tally
 	Log    id.ID  `json:"log"`
@@ -100,7 +100,7 @@ func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 		return Synced{r.at.Tally, r.at.Log, r.at.Change}, nil
 	}
 	if _, told := errors.AsType[*bank.Error](err); !told {
-		return nil, err // the database, the server's stop, a cancellation: another run goes on, or none
+		return nil, err // another run goes on, or none; Ended records a job that failed for good
 	}
 	if failed := r.fail(ctx, bank.Classify(err)); failed != nil {
 		return nil, failed
@@ -114,7 +114,7 @@ func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 // changed reports whether the sync has changed a transaction.
 func (r *syncRun) changed() bool { return r.at.Added+r.at.Modified+r.at.Removed > 0 }
 
-// batch is a step of the round: what it does and where it then stands commit together.
+// batch runs a step of the sync: its effects and its position commit together.
 func (r *syncRun) batch(ctx context.Context, step func(context.Context, pg.Tx, *syncState) (int64, error)) error {
 	var next syncState
 	err := r.run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
@@ -154,7 +154,7 @@ func (r *syncRun) begin(ctx context.Context) error {
 	if err == nil {
 		r.secret, err = r.feed.open(r.link)
 	}
-	if e, ok := errors.AsType[*errs.Error](err); ok { // the connection says why it is not synced
+	if e, ok := errors.AsType[*errs.Error](err); ok { // the connection's reason for not syncing
 		return &bank.Error{Provider: r.link.Provider, Class: bank.Ours, Code: string(e.Code), Advice: e.Message}
 	}
 	return err
@@ -197,7 +197,7 @@ func (r *syncRun) loop(ctx context.Context) error {
 			if restarts++; restarts > mostRestarts {
 				return &bank.Error{
 					Provider: r.link.Provider, Class: bank.Later, Code: bank.CodeUnknown,
-					Advice: "the bank's list kept changing while it was read; the next sync tries again",
+					Advice: "the bank's data kept changing during the sync; the next sync retries",
 				}
 			}
 			at, held = start, pageGroup{}
@@ -228,7 +228,7 @@ type pulled struct {
 	panicked any
 }
 
-// open is the answer. Whoever reads it panics where asking did.
+// open returns the bank's page. If the call panicked, open panics in its reader.
 func (p pulled) open() (bank.Page, error) {
 	if p.panicked != nil {
 		panic(p.panicked)
@@ -257,7 +257,7 @@ const (
 	mostHeld   = 20_000 // rows of a window are held back at most
 )
 
-// waits says whether a page is held back for those that follow.
+// waits reports whether a page is kept back until the next ones.
 func (r *syncRun) waits(page bank.Page) bool {
 	most := mostStored
 	if r.windowed() {
@@ -266,9 +266,9 @@ func (r *syncRun) waits(page bank.Page) bool {
 	return page.Complete == nil && !page.Last && len(page.Transactions) < most
 }
 
-// windowed says whether pages are held until their account has been read whole: only then is it
-// known which pending rows are gone, and one of the page's rows may be what such a row became. On
-// the first sync nothing is stored yet that could be gone.
+// windowed reports whether pages are kept back until their account has been read completely. Only
+// then is it known which pending rows are gone, and a row of the page may be the posted form of
+// one. On the first sync there are no stored rows that could be gone.
 func (r *syncRun) windowed() bool {
 	return r.provider.Traits().Shape == bank.Window && r.link.LastSyncAt != nil
 }

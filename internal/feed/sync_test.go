@@ -19,7 +19,7 @@ import (
 	"coffer/internal/text"
 )
 
-// A bankBook is a bank in memory that tells its changes as a Delta: an event for each row that
+// A bankBook is a bank in memory that returns its changes as a Delta: an event for each row that
 // came, changed or went, and cursors into the list of events.
 type bankBook struct {
 	mu     sync.Mutex
@@ -27,10 +27,10 @@ type bankBook struct {
 	events []event
 	truth  map[string]bank.Transaction
 	errs   []error // what the next calls fail with; nil for one that does not
-	moves  int     // how often a loop is told to begin again
+	moves  int     // how often a loop must begin again
 	bad    []bank.Bad
 	gone   string             // the account that is no longer shared
-	during chan chan struct{} // told of each call before it is answered, which it is when what was told is closed
+	during chan chan struct{} // receives a channel for each call; the call returns when that channel is closed
 }
 
 type event struct {
@@ -208,8 +208,8 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// What is pending and posts under another id, with its removal on an earlier page, stays the same
-// transaction; a loop that breaks in between changes nothing about that.
+// A pending row that posts under another id, with its removal on an earlier page, stays the same
+// transaction, even if a loop is interrupted in between.
 func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 2)
@@ -247,8 +247,8 @@ func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 	b.holds(t)
 }
 
-// What follows a sync also follows one that the bank broke off, if its first pages brought something:
-// the next sync finds them unchanged.
+// The steps after a sync also run after one that the bank interrupted, if its first pages brought
+// something, because the next sync finds them unchanged.
 func TestPagesBeforeAFailureAreFollowed(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 1)
@@ -334,7 +334,7 @@ func TestWhatFollowsFromAFailure(t *testing.T) {
 			}
 			told, err := pg.Value[string](t.Context(), b.db, `select coalesce(string_agg(type, ' '), '') from notification`)
 			if err != nil || told != c.told {
-				t.Errorf("told %q, not %q; %v", told, c.told, err)
+				t.Errorf("notified %q, not %q; %v", told, c.told, err)
 			}
 		})
 	}
@@ -403,8 +403,8 @@ func (b *branch) step(dice *rand.Rand, next *int) {
 	}
 }
 
-// A row that a broken loop stored, and that the bank took back before it ever told of it in a whole
-// one, goes with the next whole loop.
+// The next complete loop removes a row that an interrupted loop stored and that the bank removed
+// before a complete loop reported it.
 func TestSyncTakesGhostsAway(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 1)
@@ -497,7 +497,7 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// What is due is taken on once, however many look.
+// A due connection is queued once, however many servers check.
 func TestSweepDue(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -522,26 +522,5 @@ func TestSweepDue(t *testing.T) {
 	}
 	if n, err := b.SweepDue(t.Context()); n != 0 || err != nil {
 		t.Errorf("again: %d, %v", n, err)
-	}
-}
-
-// A sync that is cancelled, or fails for a reason that is not the bank's, leaves no log that runs
-// for ever.
-func TestLogsEnd(t *testing.T) {
-	t.Parallel()
-	b := newBranch(t, 10)
-	b.bank.errs = []error{errs.New(errs.InternalError, "a mistake of ours")}
-	if j, _ := b.once(t, "manual"); j.State != job.Failed {
-		t.Fatalf("%+v", j)
-	}
-	if l := b.lastLog(t); l.Status != "running" {
-		t.Fatalf("control: %+v", l)
-	}
-	if err := b.EndLogs(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if l := b.lastLog(t); l.Status != "error" || l.ErrorCode == nil || *l.ErrorCode != string(errs.InternalError) ||
-		l.FinishedAt == nil {
-		t.Errorf("%+v", l)
 	}
 }

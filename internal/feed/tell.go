@@ -9,7 +9,8 @@ import (
 )
 
 // tell posts an event about a connection, in the transaction that gave it a new state. The time of
-// that is the episode's name, so the same state is told again when it comes back, and only then.
+// the state identifies the episode, so the same state is reported again only after it has ended and
+// come back.
 func tell(ctx context.Context, tx pg.Tx, what notify.Type, connection id.ID) error {
 	type row struct {
 		Provider    string  `db:"provider"`

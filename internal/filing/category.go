@@ -13,19 +13,19 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Category is what a transaction is filed under, in the shape of a single REST record.
+// A Category is a transaction's category, as REST returns a single one.
 type Category struct {
 	ID        id.ID   `json:"id" db:"id"`
 	ShortID   string  `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Slug      string  `json:"slug" db:"slug" doc:"Permanent name; rules refer to it" example:"food_and_drink_groceries"`
 	Name      string  `json:"name" db:"display_name" doc:"Display name" agent:"-"`
 	ParentID  *id.ID  `json:"parent_id" db:"parent_id" doc:"Its primary category; null for a primary"`
-	Kind      string  `json:"kind" db:"kind" enum:"income,expense,transfer" doc:"A subcategory has its primary's kind; totals leave out transfers"`
+	Kind      string  `json:"kind" db:"kind" enum:"income,expense,transfer" doc:"A subcategory has its primary's kind; totals exclude transfers"`
 	Icon      string  `json:"icon" db:"icon" example:"shopping-cart"`
-	Color     string  `json:"color" db:"color" doc:"Hex colour; empty if it was cleared"`
+	Color     string  `json:"color" db:"color" doc:"Hex color; empty if it was cleared"`
 	SortOrder int     `json:"sort_order" db:"sort_order"`
 	IsSystem  bool    `json:"is_system" db:"is_system" doc:"Built in: it can be hidden but not deleted"`
-	Archived  bool    `json:"archived" db:"hidden" doc:"Hidden from choices; its transactions keep it"`
+	Archived  bool    `json:"archived" db:"hidden" doc:"Hidden from lists of choices; its transactions keep it"`
 	CreatedAt pg.Time `json:"created_at" db:"created_at"`
 	UpdatedAt pg.Time `json:"updated_at" db:"updated_at"`
 }
@@ -37,7 +37,7 @@ type CategoryLeaf struct {
 	Slug              string  `json:"slug" doc:"Immutable"`
 	DisplayName       string  `json:"display_name"`
 	Icon              string  `json:"icon"`
-	Color             string  `json:"color" doc:"Hex colour"`
+	Color             string  `json:"color" doc:"Hex color"`
 	Kind              string  `json:"kind" enum:"income,expense,transfer"`
 	ParentID          *id.ID  `json:"parent_id"`
 	ParentSlug        string  `json:"parent_slug,omitempty" doc:"Only on subcategories"`
@@ -65,7 +65,7 @@ const (
 
 var categorySlugShape = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
 
-// all are the live categories: primaries in their order, each before its children.
+// all returns the live categories: primaries in their order, each before its children.
 func (f *Filing) all(ctx context.Context, q pg.Querier) ([]Category, error) {
 	return pg.All[Category](ctx, q, categoryRows+`
 		order by coalesce(p.sort_order, c.sort_order), coalesce(p.slug, c.slug), c.parent_id is not null,
@@ -112,18 +112,18 @@ func (f *Filing) find(ctx context.Context, q pg.Querier, ref string) (Category, 
 	return pg.One[Category](ctx, q, categoryRows+categoryNamed, pg.RefTo(ref).Args()...)
 }
 
-// Named returns the category that a field of a body names, or INVALID_REFERENCE at that field if
-// there is none.
+// Named returns the category that a field of a request names, or INVALID_REFERENCE for that field
+// if there is none.
 func (f *Filing) Named(ctx context.Context, q pg.Querier, field, ref string) (Category, error) {
 	c, err := f.find(ctx, q, ref)
 	return c, pg.Named(err, field, "category", "{category.list} lists them")
 }
 
-// Keep is Named for callers that point something at the category: nobody can retire it until the
+// Keep is Named for callers that store a reference to the category: nobody can retire it until the
 // transaction ends.
 func (f *Filing) Keep(ctx context.Context, tx pg.Tx, field, ref string) (Category, error) {
-	// Locked in a statement of its own: another transaction may be moving it to another parent, and
-	// a statement that waits for that would continue with the parent it saw before.
+	// Lock in a separate statement. Another transaction may be moving the category to another
+	// parent, and a statement that waits for that would continue with the old parent.
 	u, err := pg.Value[id.ID](ctx, tx, `select c.id from category c
 		where c.deleted_at is null`+categoryNamed+` for share`, pg.RefTo(ref).Args()...)
 	if err != nil {
@@ -132,8 +132,8 @@ func (f *Filing) Keep(ctx context.Context, tx pg.Tx, field, ref string) (Categor
 	return f.Named(ctx, tx, field, u.String())
 }
 
-// changing keeps every other writer of the tree away until the transaction ends. Readers go on. The
-// tree is small and rarely changed, so one lock is simpler to reason about than many.
+// changing locks the tree against other writers until the transaction ends. Readers continue. The
+// tree is small and rarely changed, so one lock is easier to reason about than many.
 func changing(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `lock table category in share row exclusive mode`)
 	return err
@@ -179,13 +179,13 @@ func (f *Filing) CreateCategory(ctx context.Context, tx pg.Tx, in CreateCategory
 	if err := f.insert(ctx, tx, []*fresh{&made}); err != nil {
 		return Category{}, err
 	}
-	if err := f.noteCreated(ctx, tx, "Made category "+slug, made.ID); err != nil {
+	if err := f.noteCreated(ctx, tx, "Created category "+slug, made.ID); err != nil {
 		return Category{}, err
 	}
 	return f.Category(ctx, tx, CategoryRef{made.ID.String()})
 }
 
-// placement is a category's place in the tree: below a parent, or as a primary with a kind.
+// placement is a category's position in the tree: below a parent, or as a primary with a kind.
 type placement struct {
 	parent *id.ID
 	kind   *string
@@ -225,7 +225,7 @@ type PatchCategory struct {
 	Icon        *string         `json:"icon,omitempty" maxLength:"64" format:"line"`
 	Color       *string         `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #16a34a"`
 	SortOrder   *int            `json:"sort_order,omitempty" minimum:"-1000000" maximum:"1000000"`
-	Archived    *bool           `json:"archived,omitempty" doc:"Hidden from choices"`
+	Archived    *bool           `json:"archived,omitempty" doc:"Hidden from lists of choices"`
 	Hidden      *bool           `json:"hidden,omitempty" doc:"The same as archived"`
 }
 
@@ -249,7 +249,7 @@ func (f *Filing) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) 
 	if hidden == nil {
 		hidden = in.Hidden
 	} else if in.Hidden != nil && *in.Hidden != *hidden {
-		return Category{}, errs.Field("hidden", "conflict", "means the same as archived; give only one of them")
+		return Category{}, errs.Field("hidden", "conflict", "means the same as archived; pass only one of them")
 	}
 	parent := in.ParentID.Value
 	if !in.ParentID.Set && c.ParentID != nil {
@@ -284,7 +284,7 @@ func (f *Filing) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) 
 	return f.Category(ctx, tx, CategoryRef{c.ID.String()})
 }
 
-// treeFault turns the database's refusal of a third level into words.
+// treeFault turns constraint violations, such as a third level, into errors for people.
 func treeFault(err error) error {
 	switch {
 	case pg.Violates(err, "category_parent"):
@@ -305,8 +305,8 @@ type DeleteCategory struct {
 	MoveTo *string `json:"move_to,omitempty" minLength:"1" doc:"The category that replaces it: slug, short id or UUID; required if the category is in use"`
 }
 
-// DeleteCategory deletes a category that is not in use, or moves everything that uses it to another
-// one first.
+// DeleteCategory deletes a category that is not in use. With move_to, it first moves everything
+// that uses it to another category.
 func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory) (op.Deleted, error) {
 	if err := changing(ctx, tx); err != nil {
 		return op.Deleted{}, err
@@ -317,7 +317,7 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 	}
 	if c.IsSystem {
 		return op.Deleted{}, errs.New(errs.SystemProtected,
-			"the category %s is built in and cannot be deleted; hide it instead (archived: true)", c.Slug)
+			"the category %s is built in and can't be deleted; hide it instead (archived: true)", c.Slug)
 	}
 	if in.MoveTo != nil {
 		into, err := f.Named(ctx, tx, "move_to", *in.MoveTo)
@@ -326,8 +326,8 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 		}
 		return op.Deleted{Deleted: true, ID: c.ID}, f.mergeRecorded(ctx, tx, merge{c, into})
 	}
-	// Anything that is being pointed at it holds a lock on it: after this wait all of those are
-	// visible, and later ones find the category gone.
+	// A transaction that stores a reference to the category holds a lock on it. After this wait all
+	// such references are visible, and later ones find the category deleted.
 	if err := categoryDefinition.Lock(ctx, tx, []id.ID{c.ID}); err != nil {
 		return op.Deleted{}, err
 	}
@@ -337,7 +337,7 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 	}
 	if uses != "" {
 		return op.Deleted{}, errs.New(errs.InUse,
-			"the category %s is used by %s; give move_to, the category they move to", c.Slug, uses)
+			"the category %s is used by %s; pass move_to, the category to move them to", c.Slug, uses)
 	}
 	err = categoryDefinition.Recorded(ctx, tx, []id.ID{c.ID}, "Deleted category "+c.Slug,
 		func() ([]journal.Entry, error) {
@@ -346,7 +346,7 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 	return op.Deleted{Deleted: true, ID: c.ID}, err
 }
 
-// noteCreated records categories that were just made.
+// noteCreated records categories that were just created.
 func (f *Filing) noteCreated(ctx context.Context, tx pg.Tx, summary string, ids ...id.ID) error {
 	now, err := categoryDefinition.Read(ctx, tx, ids)
 	if err != nil {

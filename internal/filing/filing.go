@@ -1,6 +1,6 @@
-// Package filing keeps the tree of categories and the tags that transactions are filed under. It
-// must not know transactions, rules or anything else that uses a category; such packages register
-// as a CategoryUser.
+// Package filing keeps the tree of categories and the tags of transactions. It must not know
+// transactions, rules or anything else that uses a category; such packages register as a
+// CategoryUser.
 package filing
 
 import (
@@ -18,16 +18,16 @@ type Filing struct {
 	users []CategoryUser
 }
 
-// New returns a Filing. Its users are asked before a category is deleted, and move to its
-// replacement.
+// New returns a Filing. Before a category is deleted, its users report how much they use it; in a
+// merge they move to its replacement.
 func New(users ...CategoryUser) *Filing {
 	return &Filing{users: append([]CategoryUser{mappings{}}, users...)}
 }
 
-// Ops is the menu of categories and tags.
+// Ops returns the operations on categories and tags.
 func (f *Filing) Ops() []*op.Op { return append(f.tagOps(), f.categoryOps()...) }
 
-// Subjects returns the parts that reverts restore.
+// Subjects returns the subjects that reverts restore.
 func (f *Filing) Subjects() []journal.Subject {
 	categories := categoryDefinition
 	categories.Fits = f.fits
@@ -38,6 +38,7 @@ var (
 	tagDefinition = journal.Definition{
 		Subject: journal.Tag, Table: "tag", Unique: "slug",
 		Columns: []string{"slug", "display_name", "description", "color", "icon"},
+		Carried: tagged,
 	}
 	categoryDefinition = journal.Definition{
 		Subject: journal.Category, Table: "category", Unique: "slug",
@@ -46,18 +47,17 @@ var (
 	}
 )
 
-// A CategoryUser is anything that points at categories and must follow when one is merged into
-// another.
+// A CategoryUser stores references to categories and must follow when one is merged into another.
 type CategoryUser interface {
-	// Uses returns how many things point at the category, which is locked, and their plural noun:
-	// "rules".
+	// Uses returns the number of references to the category, which is locked, and their plural
+	// noun, such as "rules".
 	Uses(ctx context.Context, tx pg.Tx, category id.ID) (count int64, what string, err error)
-	// Move points everything that points at from[i] at into[i], for all i at once, and returns
-	// entries for the journal.
+	// Move changes all references to from[i] into references to into[i], for all i at once, and
+	// returns entries for the journal.
 	Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error)
 }
 
-// mappings are the rows that turn a bank's category into ours.
+// mappings are the rows that map a bank's category to one of ours.
 type mappings struct{}
 
 func (mappings) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
@@ -85,7 +85,7 @@ func (m mappings) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]jou
 	var entries []journal.Entry
 	for _, c := range all {
 		if list, there := after[c]; there && list != before[c] {
-			delete(after, c) // several may go into one
+			delete(after, c) // several categories may go into one
 			entries = append(entries, journal.Entry{
 				Subject: journal.Category, SubjectID: c, Field: fieldMappings,
 				Before: new(before[c]), After: new(list), AfterSource: &source,
@@ -95,10 +95,10 @@ func (m mappings) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]jou
 	return entries, nil
 }
 
-// fieldMappings is what the journal calls the bank categories that are filed under one of ours.
+// fieldMappings is the journal's field for the bank categories that are mapped to one of ours.
 const fieldMappings = "mappings"
 
-// read is the mappings of each category, as JSON in an order that stays.
+// read returns the mappings of each category as JSON, in a stable order.
 func (mappings) read(ctx context.Context, q pg.Querier, categories []id.ID) (map[id.ID]string, error) {
 	type row struct {
 		Category id.ID  `db:"category"`
@@ -117,8 +117,8 @@ func (mappings) read(ctx context.Context, q pg.Querier, categories []id.ID) (map
 	return out, err
 }
 
-// apply points the mappings of each entry's list at its category. What left a category stands in
-// the list of the one that it went to.
+// apply sets the mappings in each entry's list to its category. A mapping that left a category is
+// in the list of the category that it moved to.
 func (mappings) apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) error {
 	var ids []id.ID
 	var lists []string

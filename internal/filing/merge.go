@@ -34,7 +34,7 @@ func (f *Filing) MergeCategory(ctx context.Context, tx pg.Tx, in MergeCategory) 
 	return f.Category(ctx, tx, CategoryRef{into.ID.String()})
 }
 
-// mergeRecorded is merge as a change of its own.
+// mergeRecorded runs one merge and records it as a change.
 func (f *Filing) mergeRecorded(ctx context.Context, tx pg.Tx, m merge) error {
 	ids, err := f.withSubcategories(ctx, tx, []id.ID{m.from.ID, m.into.ID})
 	if err != nil {
@@ -47,23 +47,23 @@ func (f *Filing) mergeRecorded(ctx context.Context, tx pg.Tx, m merge) error {
 	return err
 }
 
-// withSubcategories are categories and their subcategories: all that a merge or an import may
-// touch.
+// withSubcategories returns categories and their subcategories, which are all that a merge or an
+// import may touch.
 func (f *Filing) withSubcategories(ctx context.Context, q pg.Querier, ids []id.ID) ([]id.ID, error) {
 	return pg.Values[id.ID](ctx, q, `select id from category where deleted_at is null
 		and (id = any($1) or parent_id = any($1)) order by id`, ids)
 }
 
-// A merge is one category that goes and the one that takes over.
+// A merge names the category that is retired and the one that replaces it.
 type merge struct{ from, into Category }
 
-// merge moves subcategories and users, then retires what was merged. The tree must be locked, and
-// no category may both go and take over.
+// merge moves subcategories and users, then retires the merged categories. The tree must be locked,
+// and no category may be on both sides.
 func (f *Filing) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]journal.Entry, error) {
 	from, into := make([]id.ID, len(merges)), make([]id.ID, len(merges))
 	for i, m := range merges {
 		if m.from.ID == m.into.ID {
-			return nil, errs.New(errs.Conflict, "the category %s cannot be merged into itself", m.from.Slug)
+			return nil, errs.New(errs.Conflict, "the category %s can't be merged into itself", m.from.Slug)
 		}
 		from[i], into[i] = m.from.ID, m.into.ID
 	}
@@ -78,9 +78,9 @@ func (f *Filing) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]journal
 	if err != nil {
 		return nil, err
 	}
-	// What others are pointing at these meanwhile follows in a second round. Locking the categories
-	// first of all would be shorter, and meet in a circle with those who hold a transaction and
-	// want its category.
+	// A second pass moves references that others store meanwhile. Locking the categories first
+	// would be shorter, but it could deadlock with a caller that has locked a transaction and waits
+	// for its category.
 	entries, err := f.move(ctx, tx, from, into)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (f *Filing) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]journal
 	return append(entries, late...), f.retire(ctx, tx, from)
 }
 
-// move lets everything that points at from[i] point at into[i].
+// move changes all references to from[i] into references to into[i].
 func (f *Filing) move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
 	var entries []journal.Entry
 	for _, u := range f.users {
@@ -108,8 +108,7 @@ func (f *Filing) move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]jour
 	return entries, nil
 }
 
-// retire takes categories out of use: those that came with the service are hidden, the others
-// deleted.
+// retire takes categories out of use: built-in ones are hidden, the others deleted.
 func (f *Filing) retire(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
 		update category set

@@ -9,19 +9,19 @@ func (f *Filing) tagOps() []*op.Op {
 		op.Shaped(op.Streaming(op.Spec{
 			Name: "tag.list", Route: "GET /tags", Tool: "list_tags", Whole: true, Record: true,
 			Summary: "Lists every tag.",
-			Agent: "Lists every tag with its slug. Tags label transactions; needs-review marks the review queue. " +
-				"Call it before creating a tag, so that one meaning keeps one slug.",
+			Agent: "Lists every tag with its slug. Tags label transactions; needs-review marks the review " +
+				"queue. Call it before creating a tag, to avoid duplicates.",
 		}, f.EachTag), toolTags),
 		op.Shaped(op.Writing(op.Spec{
 			Name: "tag.create", Route: "POST /tags", Tool: "create_tag", Summary: "Creates a tag.",
-			Agent: "Creates a tag with a display name, colour or icon. To tag a transaction you need not " +
-				"create the tag first. Use a colon for namespaces (trip:japan-2026).",
+			Agent: "Creates a tag with a display name, color or icon. Tagging a transaction creates unknown " +
+				"tags by itself. Use a colon for namespaces (trip:japan-2026).",
 		}, f.CreateTag), toolTag),
 		op.Reading(op.Spec{Name: "tag.get", Route: "GET /tags/{slug}", Summary: "Shows one tag."}, f.Tag),
 		op.Shaped(op.Writing(op.Spec{
 			Name: "tag.update", Route: "PATCH /tags/{slug}", Tool: "update_tag", Overwrites: true,
-			Summary: "Changes a tag's name, colour, icon or description; the slug stays.",
-			Agent:   "Changes a tag's display name, colour, icon or description. The slug cannot change.",
+			Summary: "Changes a tag's name, color, icon or description; the slug stays.",
+			Agent:   "Changes a tag's display name, color, icon or description. The slug cannot change.",
 		}, f.PatchTag), toolTag),
 		op.Writing(op.Spec{
 			Name: "tag.delete", Route: "DELETE /tags/{slug}", Tool: "delete_tag", Summary: "Deletes a tag.",
@@ -38,8 +38,8 @@ func (f *Filing) categoryOps() []*op.Op {
 			Name: "category.list", Route: "GET /categories", Tool: "list_categories", Whole: true, Record: true,
 			Summary: "Lists the category tree.",
 			Agent: "Lists the whole two-level category tree. Use a slug wherever a category is expected; " +
-				"prefer a subcategory. get_reference(kind: categories) returns slugs and names in an " +
-				"eighth of the space.",
+				"prefer a subcategory. get_reference(kind: categories) returns only slugs and names, in an " +
+				"eighth of the size.",
 		}, f.Categories),
 		op.Writing(op.Spec{
 			Name: "category.create", Route: "POST /categories",
@@ -49,8 +49,8 @@ func (f *Filing) categoryOps() []*op.Op {
 			f.Category),
 		op.Writing(op.Spec{
 			Name: "category.update", Route: "PATCH /categories/{id}",
-			Summary: "Changes a category's name, icon, colour, order, kind, parent or whether it is hidden; the slug " +
-				"stays.",
+			Summary: "Changes a category's name, icon, color, order, kind, parent or whether it is hidden; " +
+				"the slug stays.",
 		}, f.PatchCategory),
 		op.Writing(op.Spec{
 			Name: "category.delete", Route: "DELETE /categories/{id}",

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// fresh is a category as it is written.
+// fresh holds a category's columns to be written.
 type fresh struct {
 	ID        id.ID
 	Slug      string
@@ -21,7 +21,7 @@ type fresh struct {
 	Hidden    bool
 }
 
-// parentOf is the slug that the category will stand below, after the file.
+// parentOf returns the slug of the category's parent after the import.
 func (p *plan) parentOf(slug string) string {
 	if l := p.bySlug[slug]; l != nil {
 		return l.parent
@@ -31,8 +31,8 @@ func (p *plan) parentOf(slug string) string {
 
 func (p *plan) exists(slug string) bool { return p.bySlug[slug] != nil || p.stored[slug] != nil }
 
-// checkWhole finds what is wrong with the file as a whole: names that name nothing, a third level,
-// merges that lead nowhere.
+// checkWhole finds errors of the file as a whole: unknown slugs, a third level, and merges without
+// a target.
 func (p *plan) checkWhole() {
 	children := map[string]bool{}
 	for slug := range p.stored {
@@ -78,8 +78,8 @@ func (p *plan) settleMerge(l *line) {
 	}
 }
 
-// changes sorts the lines into what must be made, rewritten and merged. Primaries come before their
-// subcategories.
+// changes sorts the lines into categories to create, to update and to merge. Primaries come before
+// their subcategories.
 func (p *plan) changes() (created, updated []*fresh, merges []*line) {
 	for _, primary := range []bool{true, false} {
 		for _, l := range p.lines {
@@ -105,7 +105,7 @@ func (p *plan) differs(l *line) bool {
 		o.Archived != w.Hidden || p.parent[w.Slug] != l.parent
 }
 
-// placed gives the category its parent, which the same file may be making, or its kind.
+// placed sets the category's parent, which the same file may create, or its kind.
 func (p *plan) placed(l *line) *fresh {
 	w := &l.want
 	switch {
@@ -134,7 +134,7 @@ func (p *plan) resolve(now []Category, merges []*line) []merge {
 	return out
 }
 
-// columns turns categories into one array per column, as unnest takes them.
+// columns turns categories into one array per column, for unnest.
 func columns(rows []*fresh) pg.Args {
 	n := len(rows)
 	ids, shorts, slugs, names := make([]id.ID, n), make([]string, n), make([]string, n), make([]string, n)
@@ -152,14 +152,14 @@ func columns(rows []*fresh) pg.Args {
 	}
 }
 
-// insert writes new categories, all in one statement, and draws their ids.
+// insert writes new categories in one statement, and generates their ids.
 func (f *Filing) insert(ctx context.Context, tx pg.Tx, rows []*fresh) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	err := pg.Redraw(ctx, tx, "category_short_id", func(tx pg.Tx) error {
 		for _, r := range rows {
-			r.ID = id.New() // in place: subcategories in the same batch point at it
+			r.ID = id.New() // in place: subcategories in the same batch refer to it
 		}
 		_, err := pg.Exec(ctx, tx, `
 			insert into category (id, short_id, slug, display_name, parent_id, kind, icon, color, sort_order, hidden)
@@ -174,7 +174,7 @@ func (f *Filing) insert(ctx context.Context, tx pg.Tx, rows []*fresh) error {
 	return treeFault(err)
 }
 
-// rewrite writes categories that the file changes, all in one statement.
+// rewrite updates the changed categories in one statement.
 func (f *Filing) rewrite(ctx context.Context, tx pg.Tx, rows []*fresh) error {
 	if len(rows) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// tree is how categories take part in reverts: under the lock of the whole tree.
+// tree reverts categories under the lock of the whole tree.
 type tree struct{ journal.Definition }
 
 // Lock implements journal.Subject.
@@ -22,8 +22,8 @@ func (t tree) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return t.Definition.Lock(ctx, tx, ids)
 }
 
-// Apply implements journal.Subject. Mappings come first: a category can only go once nothing is
-// filed under it.
+// Apply implements journal.Subject. Mappings come first: a category can be deleted only if nothing
+// is mapped to it.
 func (t tree) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var filed, records []journal.Entry
 	for _, e := range entries {
@@ -46,8 +46,8 @@ func (t tree) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]j
 	return t.Definition.Apply(ctx, tx, records)
 }
 
-// Make creates categories of a plan. Where they stand is set when they come into use, because their
-// parents may not fit until then.
+// Make creates the categories of a plan. Their position is set when they come into use, because
+// their parents may not fit until then.
 func (t tree) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
 	placed := make([]json.RawMessage, len(rows))
 	for i, row := range rows {
@@ -64,23 +64,23 @@ func (t tree) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error 
 	return t.Definition.Make(ctx, tx, placed)
 }
 
-// forsake takes deleted categories from below these, which may become subcategories themselves. If
-// one of them comes back, its record says where it stands.
+// forsake detaches deleted categories from these parents, which may become subcategories
+// themselves. If a deleted category is restored, its record has its position.
 func forsake(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `update category set parent_id = null, kind = 'expense'
 		where parent_id = any($1) and deleted_at is not null`, ids)
 	return err
 }
 
-// fits says which categories cannot become so: those whose parent is gone or no primary, primaries
-// that others stand below and that would become subcategories, and those that are in use and would
-// go.
+// fits returns the categories that cannot be set to the recorded state: the parent was deleted or
+// is not a primary, a primary with subcategories would become a subcategory, or a category in use
+// would be deleted.
 func (f *Filing) fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	parents, err := places(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	now := maps.Clone(parents) // without those that come back
+	now := maps.Clone(parents) // before the restored ones are added
 	for _, e := range entries {
 		if e.After == nil {
 			delete(parents, e.SubjectID)
@@ -120,7 +120,7 @@ func (f *Filing) fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([
 	return left, nil
 }
 
-// places are the parents of all live categories.
+// places returns the parents of all live categories.
 func places(ctx context.Context, q pg.Querier) (map[id.ID]*id.ID, error) {
 	type row struct {
 		ID     id.ID  `db:"id"`

@@ -14,27 +14,27 @@ import (
 	"coffer/internal/text"
 )
 
-// A Tag is an open-ended label for transactions, in the shape of the REST interface.
+// A Tag is a free label for transactions, as REST returns it.
 type Tag struct {
 	ID          id.ID   `json:"id" db:"id"`
 	ShortID     string  `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Slug        string  `json:"slug" db:"slug" doc:"Permanent name" example:"trip:japan-2026"`
 	Name        string  `json:"name" db:"display_name" doc:"Display name" agent:"-"`
 	Description string  `json:"description" db:"description"`
-	Color       string  `json:"color" db:"color" doc:"Hex colour; empty if it was cleared" example:"#d97706"`
+	Color       string  `json:"color" db:"color" doc:"Hex color; empty if it was cleared" example:"#d97706"`
 	Icon        string  `json:"icon" db:"icon" doc:"Icon name, or empty" example:"plane"`
 	IsSystem    bool    `json:"is_system" db:"is_system" doc:"Built in: it cannot be deleted"`
 	CreatedAt   pg.Time `json:"created_at" db:"created_at"`
 	UpdatedAt   pg.Time `json:"updated_at" db:"updated_at"`
 }
 
-// A ToolTag is a Tag in the shape of the tools.
+// A ToolTag is a Tag as tools return it.
 type ToolTag struct {
 	ID          id.ID   `json:"id" doc:"Short id"`
 	Slug        string  `json:"slug"`
 	DisplayName string  `json:"display_name"`
 	Description string  `json:"description"`
-	Color       string  `json:"color" doc:"Hex colour"`
+	Color       string  `json:"color" doc:"Hex color"`
 	Icon        string  `json:"icon"`
 	CreatedAt   pg.Time `json:"created_at"`
 	UpdatedAt   pg.Time `json:"updated_at"`
@@ -56,7 +56,7 @@ const tagColumns = `id, short_id, slug, display_name, description, color, icon, 
 
 const maxDescription = 1000
 
-// checkSlug folds a slug to lower case and says what is wrong with it.
+// checkSlug converts a slug to lower case, or returns an error if it is invalid.
 func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
 	slug = strings.ToLower(slug)
 	if _, err := id.Parse(slug); err == nil {
@@ -68,7 +68,7 @@ func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
 	return slug, nil
 }
 
-// EachTag hands all tags over, by slug.
+// EachTag calls each for every tag, ordered by slug.
 func (f *Filing) EachTag(ctx context.Context, q pg.Querier, _ op.None, each func(Tag) error) error {
 	const some = 500
 	for after := ""; ; {
@@ -103,7 +103,7 @@ func (f *Filing) Tag(ctx context.Context, q pg.Querier, in TagRef) (Tag, error) 
 	return t, noTag(err)
 }
 
-// lockTag is Tag, with nobody else changing it until the transaction ends.
+// lockTag is Tag, but it also locks the tag until the transaction ends.
 func (f *Filing) lockTag(ctx context.Context, tx pg.Tx, ref string) (Tag, error) {
 	t, err := f.Tag(ctx, tx, TagRef{ref})
 	if err != nil {
@@ -122,7 +122,7 @@ type CreateTag struct {
 	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Display name; the slug if omitted" example:"Japan 2026"`
 	DisplayName *string `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
 	Description string  `json:"description,omitempty" maxLength:"1000"`
-	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #d97706" doc:"Hex colour; chosen for you if omitted" example:"#d97706"`
+	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #d97706" doc:"Hex color; chosen for you if omitted" example:"#d97706"`
 	Icon        string  `json:"icon,omitempty" maxLength:"64" format:"line" example:"plane"`
 }
 
@@ -163,11 +163,11 @@ func (f *Filing) CreateTag(ctx context.Context, tx pg.Tx, in CreateTag) (Tag, er
 	if err != nil {
 		return Tag{}, err
 	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: "Made tag " + slug}, entries)
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: "Created tag " + slug}, entries)
 	return t, err
 }
 
-// madeTags are the entries of tags that were just made.
+// madeTags returns the entries of tags that were just created.
 func (f *Filing) madeTags(ctx context.Context, tx pg.Tx, ids []id.ID) ([]journal.Entry, error) {
 	now, err := tagDefinition.Read(ctx, tx, ids)
 	var entries []journal.Entry
@@ -219,7 +219,7 @@ func (f *Filing) PatchTag(ctx context.Context, tx pg.Tx, in PatchTag) (Tag, erro
 	return after, err
 }
 
-// DeleteTag removes a tag; its slug is free again.
+// DeleteTag deletes a tag. Its slug becomes free.
 func (f *Filing) DeleteTag(ctx context.Context, tx pg.Tx, in TagRef) (op.Deleted, error) {
 	t, err := f.lockTag(ctx, tx, in.Slug)
 	if err != nil {
@@ -237,18 +237,24 @@ func (f *Filing) DeleteTag(ctx context.Context, tx pg.Tx, in TagRef) (op.Deleted
 	return op.Deleted{Deleted: true, ID: t.ID}, err
 }
 
-// oneName reads a name that may be given under either of its two names.
+// tagged counts the transactions that have these tags.
+func tagged(ctx context.Context, q pg.Querier, tags []id.ID) (int, error) {
+	return pg.Value[int](ctx, q, `select count(distinct t.id) from transaction_tag g join transaction t on t.id = g.transaction_id
+		where g.tag_id = any($1) and g.present and t.deleted_at is null`, tags)
+}
+
+// oneName returns the name from either of its two fields.
 func oneName(name, displayName *string) (*string, error) {
 	switch {
 	case name == nil:
 		return displayName, nil
 	case displayName != nil && *displayName != *name:
-		return nil, errs.Field("display_name", "conflict", "means the same as name; give only one of them")
+		return nil, errs.Field("display_name", "conflict", "means the same as name; pass only one of them")
 	}
 	return name, nil
 }
 
-// Registrable reports whether Register would create a tag of that name.
+// Registrable reports whether Register would create a tag for this reference.
 func Registrable(ref string) bool {
 	_, err := checkSlug(ref, text.TagSlug, text.TagSlugHint)
 	return err == nil

@@ -18,8 +18,8 @@ import (
 
 var tsvColumns = []string{"slug", "display_name", "parent_slug", "icon", "color", "sort_order", "hidden", "merge_into"}
 
-// ExportCategories prints all categories as TSV. merge_into is always empty: it is a directive for
-// the way back.
+// ExportCategories prints all categories as TSV. merge_into is always empty: it is an instruction
+// for the import.
 func (f *Filing) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) (string, error) {
 	rows, err := f.all(ctx, q)
 	if err != nil {
@@ -47,21 +47,23 @@ func (f *Filing) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) 
 // ImportCategories is the input of ImportCategories.
 type ImportCategories struct {
 	TSV    string `json:"tsv" minLength:"1" maxLength:"33554432" doc:"The edited export: a header row, then one row per category" agent:"-"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
 }
 
-// An Import says what an import did, or on a dry run would do. With any error it did nothing.
+// An Import is the result of an import, or of a dry run. If there is any error, nothing was
+// written.
 type Import struct {
-	Created   int           `json:"created"`
-	Updated   int           `json:"updated"`
-	Merged    int           `json:"merged"`
-	Unchanged int           `json:"unchanged"`
-	Errors    []ImportError `json:"errors"`
-	DryRun    bool          `json:"dry_run"`
-	ChangeID  *id.ID        `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
+	Created   int             `json:"created"`
+	Updated   int             `json:"updated"`
+	Merged    int             `json:"merged"`
+	Unchanged int             `json:"unchanged"`
+	Errors    []ImportError   `json:"errors"`
+	DryRun    bool            `json:"dry_run"`
+	Writes    *journal.Writes `json:"writes,omitempty" doc:"On a dry run: writes needed of the caller's limit; absent without one"`
+	ChangeID  *id.ID          `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing was written"`
 }
 
-// An ImportError is what is wrong with a line.
+// An ImportError is an error in a line.
 type ImportError struct {
 	Line    int       `json:"line" doc:"The header is line 1"`
 	Code    errs.Code `json:"code"`
@@ -90,19 +92,25 @@ func (f *Filing) ImportCategories(ctx context.Context, tx pg.Tx, in ImportCatego
 					fmt.Sprintf("and %d more errors from here on", more),
 				})
 		}
-		return out, nil
+		if in.DryRun {
+			out.Writes, err = journal.Needs(ctx, tx, 0)
+		}
+		return out, err
 	}
 	created, updated, merges := p.changes()
 	out.Created, out.Updated, out.Merged = len(created), len(updated), len(merges)
 	out.Unchanged = len(p.lines) - out.Created - out.Updated - out.Merged
+	out.Writes, err = journal.Try(ctx, tx, in.DryRun, func(ctx context.Context, tx pg.Tx) (err error) {
+		out.ChangeID, err = f.carryOut(ctx, tx, p, created, updated, merges)
+		return err
+	})
 	if in.DryRun {
-		return out, nil
+		out.ChangeID = nil
 	}
-	out.ChangeID, err = f.carryOut(ctx, tx, p, created, updated, merges)
 	return out, err
 }
 
-// carryOut writes what a plan found, as one change.
+// carryOut writes a plan as one change.
 func (f *Filing) carryOut(ctx context.Context, tx pg.Tx, p *plan, created, updated []*fresh, merges []*line) (*id.ID,
 	error,
 ) {
@@ -118,7 +126,8 @@ func (f *Filing) carryOut(ctx context.Context, tx pg.Tx, p *plan, created, updat
 		if err := f.rewrite(ctx, tx, updated); err != nil || len(merges) == 0 {
 			return err
 		}
-		// What was just made may be what takes over, so both sides are read again with their ids.
+		// A merge may lead into a category that was just created, so both sides are read again with
+		// their ids.
 		now, err := f.all(ctx, tx)
 		if err != nil {
 			return err
@@ -151,7 +160,7 @@ func idsOf(rows []*fresh) []id.ID {
 	return ids
 }
 
-// A line is one category as the file wants it.
+// A line is the desired state of one category in the file.
 type line struct {
 	number int
 	want   fresh
@@ -160,7 +169,7 @@ type line struct {
 	old    *Category
 }
 
-// A plan is a file held against the stored tree.
+// A plan compares a file with the stored tree.
 type plan struct {
 	stored map[string]*Category // by slug
 	parent map[string]string    // slug of the parent, as stored
@@ -191,8 +200,8 @@ func (p *plan) fault(number int, code errs.Code, format string, args ...any) {
 	p.errors = append(p.errors, ImportError{number, code, fmt.Sprintf(format, args...)})
 }
 
-// read parses the file. Columns may come in any order; one that is left out leaves its field as it
-// is.
+// read parses the file. Columns may come in any order; a field whose column is missing stays
+// unchanged.
 func (p *plan) read(tsv string) {
 	rows := strings.Split(strings.TrimPrefix(tsv, "\ufeff"), "\n")
 	header := strings.Split(strings.TrimSuffix(rows[0], "\r"), "\t")
@@ -286,14 +295,14 @@ func (p *plan) readLine(number int, cell func(string) (string, bool)) {
 		p.fault(number, errs.ValidationError, "icon must be one line of at most 64 characters")
 	}
 	if !colour.MatchString(l.want.Color) {
-		p.fault(number, errs.ValidationError, "color must be a hex colour such as #16a34a, or empty")
+		p.fault(number, errs.ValidationError, "color must be a hex color such as #16a34a, or empty")
 	}
 	p.lines = append(p.lines, l)
 	p.bySlug[slug] = l
 }
 
-// cell is a value as a spreadsheet may show it: one that it would run gets a quote before it, and
-// so does one that looks as if it had got one.
+// cell returns a value that is safe in a spreadsheet. A value that a spreadsheet would execute gets
+// a leading quote, and so does a value that looks as if it had one.
 func cell(v string) string {
 	if c := text.Cell(v); uncell(c) == v {
 		return c
@@ -301,7 +310,7 @@ func cell(v string) string {
 	return "'" + v
 }
 
-// uncell takes back the quote that cell put before a value.
+// uncell removes the quote that cell added.
 func uncell(v string) string {
 	bare, ok := strings.CutPrefix(v, "'")
 	if ok && (text.Cell(bare) == v || bare != "" && bare[0] == '\'' && uncell(bare) != bare) {

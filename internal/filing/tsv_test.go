@@ -24,7 +24,7 @@ func importing(ctx context.Context, t interface{ Fatal(...any) }, db *pg.DB, tsv
 	return out
 }
 
-// What was exported imports as unchanged, down to the last cell.
+// An unedited export imports as unchanged, down to the last cell.
 func TestExportIsTheImportsIdentity(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -39,8 +39,8 @@ func TestExportIsTheImportsIdentity(t *testing.T) {
 	}
 }
 
-// Whatever files come, the tree keeps two levels, live parents and one live category per slug, and
-// what an export says after an import is what the file wanted.
+// After any import, the tree has two levels, live parents and one live category per slug. An export
+// after the import matches the file.
 func TestImportsKeepTheTree(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -60,15 +60,15 @@ func TestImportsKeepTheTree(t *testing.T) {
 			out, err = New().ImportCategories(ctx, tx, ImportCategories{TSV: b.String()})
 			return err
 		})
-		// A merge that the tree cannot take refuses the whole file; that is an answer, and nothing
-		// may have been written.
+		// A merge that does not fit the tree is an error for the whole file. That is a valid
+		// result, and nothing may have been written.
 		_ = err
 		bad, err := pg.Value[int](ctx, db, `
 			select count(*) from category c left join category p on p.id = c.parent_id
 			where c.deleted_at is null and c.parent_id is not null
 				and (p.parent_id is not null or p.deleted_at is not null)`)
 		if err != nil || bad != 0 {
-			t.Fatalf("%d categories stand below no live primary after\n%s%+v (%v)", bad, b.String(), out, err)
+			t.Fatalf("%d categories have no live primary after\n%s%+v (%v)", bad, b.String(), out, err)
 		}
 		tsv, err := New().ExportCategories(ctx, db, op.None{})
 		if err != nil {
@@ -95,17 +95,17 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// What goes out as a cell comes back as it was, whatever it begins with, and no cell begins with
-// what a spreadsheet would run.
+// Every value survives the round trip through a cell, and no cell starts with a character that a
+// spreadsheet would execute.
 func TestCellsComeBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.StringMatching(`['=+@\-]{0,5}[a-z]{0,2}`).Draw(t, "value")
 		if got := uncell(cell(v)); got != v {
-			t.Fatalf("%q went out as %q and came back as %q", v, cell(v), got)
+			t.Fatalf("%q was written as %q and read as %q", v, cell(v), got)
 		}
 		if c := cell(v); c != "" && strings.ContainsRune("=+-@", rune(c[0])) {
-			t.Fatalf("%q would run", c)
+			t.Fatalf("%q would be executed", c)
 		}
 	})
 }

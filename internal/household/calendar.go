@@ -29,7 +29,7 @@ func newDiary(start, end time.Time) []day {
 	return diary
 }
 
-// rows is how many rows the day's standing orders make.
+// rows returns how many rows the day's standing orders make.
 func (d *day) rows() int {
 	n := 0
 	for _, i := range d.orders {

@@ -79,8 +79,8 @@ var (
 	catLoanCost   = category{"BANK_FEES", "BANK_FEES_INTEREST_CHARGE", "loan"}
 )
 
-// transferCategories are those of the two rows of a transfer, as Plaid tells them from the
-// accounts.
+// transferCategories returns the categories of the two rows of a transfer, as Plaid derives them
+// from the accounts.
 func transferCategories(from, to int) (out, in category) {
 	saving := func(account int) bool { return account == annaSavings || account == danielSavings }
 	out, in = catOut, catIn

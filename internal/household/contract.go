@@ -14,7 +14,7 @@ type dated struct {
 // firstContract is the number of the first contract; lower ones are standing orders.
 const firstContract = 1000
 
-// contracts makes the payments of contracts that are hard to recognise, each in its own way, and
+// contracts makes the payments of contracts that are hard to recognize, each in its own way, and
 // those of habits that are easily taken for contracts.
 type contracts struct {
 	*dice

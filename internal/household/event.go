@@ -76,7 +76,8 @@ func (w *walk) purchase(index int) {
 	}
 }
 
-// swipe is what a card adds to a row: when it was authorised, and that it may not be posted yet.
+// swipe adds the data of a card to a row: the day of authorization, and that it may still be
+// pending.
 func (w *walk) swipe(t *Transaction) {
 	if w.source[t.AccountIndex] == fromFile {
 		return
@@ -98,7 +99,7 @@ func (w *walk) swipe(t *Transaction) {
 	}
 }
 
-// tip makes a restaurant's row one that was authorised without the tip.
+// tip turns a restaurant's row into one that was authorized without the tip.
 func (w *walk) tip(t *Transaction) {
 	t.Kind = Tip
 	if t.Pending {

@@ -21,12 +21,12 @@ type Options struct {
 	Transactions int       // rows that Transactions yields; 10,000 if not positive
 	Years        int       // how far back they go, as long as a day has four rows; 3 if not positive
 	End          time.Time // the last day, of which only the date counts; 2026-06-30 if zero
-	// among the everyday, what looks like money between own accounts and is not, or cannot be told
-	// from it
+	// Decoys adds everyday rows that look like transfers between own accounts but are not, or
+	// cannot be distinguished from them.
 	Decoys bool
 	// most rows of files and of Plaid say what the payment was for
 	Purposes bool
-	// contracts that are hard to recognise, and habits that are easily taken for contracts
+	// contracts that are hard to recognize, and habits that are easily taken for contracts
 	Contracts bool
 }
 

@@ -148,7 +148,7 @@ func TestCountOrderAndIDs(t *testing.T) {
 			before = r.Date
 			k := key{r.AccountIndex, r.ProviderID}
 			if ids[k] || !shapes[h.Provider(r.AccountIndex)].MatchString(r.ProviderID) {
-				t.Fatalf("%+v came twice or is no id of %s", k, h.Provider(r.AccountIndex))
+				t.Fatalf("%+v came twice or is not an id of %s", k, h.Provider(r.AccountIndex))
 			}
 			ids[k] = true
 		}

@@ -29,7 +29,7 @@ type merchant struct {
 // A bankWords is what one bank writes about an account of ours, or on its rows.
 type bankWords struct{ to, from, paid, received, rate, traded, cash, abroad text.Untrusted }
 
-// plainForms are how a shop stands on a statement when its trade names no other way.
+// plainForms are the forms of a shop's name on a statement, if its trade has no others.
 var plainForms = []string{
 	"%N %4 %C DE", "CARD PAYMENT 4421 %N %4", "%N SAGT DANKE %4 %C", "%N//%C/DE", "%n %C",
 	"%N %C",
@@ -78,7 +78,7 @@ func newMarket(d *dice, household []Account) market {
 	return m
 }
 
-// standing is the merchant of an order: one name, written anew where it has a month or a number in
+// standing returns the merchant of an order: one name, rewritten if it has a month or a number in
 // it.
 func standing(form, clean string) merchant {
 	m := merchant{clean: text.Name(clean), loud: text.Name(strings.ToUpper(clean))}

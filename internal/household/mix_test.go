@@ -118,8 +118,8 @@ func TestRefunds(t *testing.T) {
 	})
 }
 
-// TestMix bounds each kind by rows in ten thousand: what comes by the calendar thins out as the
-// everyday grows denser, the rest stays.
+// TestMix limits each kind by rows in ten thousand: rows by the calendar become rarer as the
+// everyday rows grow denser, and the rest stays.
 func TestMix(t *testing.T) {
 	t.Parallel()
 	calendar := []household.Kind{

@@ -28,7 +28,7 @@ type standingOrder struct {
 	channel  string
 }
 
-// priceMonth is when the prices of the tables hold.
+// priceMonth is the month of the prices in the tables.
 const priceMonth = 2026*12 + 5
 
 const (
@@ -37,7 +37,8 @@ const (
 	wired   = "other"
 )
 
-// orders are sorted as a day's rows are: what settles an account comes after what moves it.
+// orders are sorted like a day's rows: a row that settles an account comes after the rows that move
+// it.
 var orders = []standingOrder{
 	{
 		kind: Salary, day: 25, shift: -1, account: annaCurrent, other: None, cents: -3690_00, raise: 31,
@@ -251,7 +252,7 @@ func (o *standingOrder) due(date time.Time) bool {
 	return workday(nominal, o.shift).Equal(date)
 }
 
-// price is what the order costs in a month, before any wobble.
+// price returns the cost of the order in a month, before random variation.
 func (o *standingOrder) price(month int) int64 {
 	cents := o.cents
 	if o.period > 0 {

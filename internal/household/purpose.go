@@ -9,8 +9,8 @@ import (
 	"coffer/internal/text"
 )
 
-// purpose is what the payment was for, as the account's provider passes it on: a file's own column,
-// Plaid's text of the bank, and nothing from Teller. It follows from the row's id, so that a
+// purpose returns the purpose of the payment as the account's provider sends it: a file's own
+// column, Plaid's text of the bank, and nothing from Teller. It follows from the row's id, so a
 // household is the same with and without purposes. Most contain a number and occur once.
 func (w *walk) purpose(t *Transaction) text.Untrusted {
 	source := w.source[t.AccountIndex]

@@ -6,7 +6,7 @@ import (
 	"coffer/internal/household"
 )
 
-// Purposes change nothing else, most rows of banks that tell them have one, and most are unique.
+// Purposes change nothing else, most rows of banks that send them have one, and most are unique.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	with := household.New(household.Options{Seed: 4, Transactions: 5000, Purposes: true})
@@ -21,7 +21,7 @@ func TestPurposes(t *testing.T) {
 	for r := range with.Transactions() {
 		if with.Provider(r.AccountIndex) == "teller" {
 			if r.Detail != "" {
-				t.Fatalf("Teller tells none: %q", r.Detail.Plain())
+				t.Fatalf("Teller sends no purpose, but has %q", r.Detail.Plain())
 			}
 			continue
 		}

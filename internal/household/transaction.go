@@ -24,9 +24,9 @@ type Transaction struct {
 	PaymentChannel string         // Plaid only
 	Pending        bool           // in the last days only
 
-	// What no provider tells.
+	// Fields that no provider sends.
 	Kind  Kind
-	Truth text.Untrusted // what it is, as Plaid would classify it in detail, whoever delivers the row
+	Truth text.Untrusted // the category in Plaid's detailed classification, whichever provider sends the row
 	// shared by the two rows of one movement: see Kind.Paired, and a card charge with its copy on
 	// the additional card; else 0
 	PairID        int64
@@ -57,7 +57,7 @@ const (
 	Groceries
 	Bakery // and coffee
 	Restaurant
-	Tip // a restaurant charge that was posted with the tip, and authorised without
+	Tip // a restaurant charge that was posted with the tip, and authorized without
 	Shopping
 	Online
 	Health

@@ -94,7 +94,7 @@ func (w *walk) begin() {
 	}
 }
 
-// target is how many everyday rows there must be by the end of today.
+// target returns how many everyday rows there must be by the end of today.
 func (w *walk) target(today *day) int {
 	everyday := max(0, w.h.Options.Transactions-w.h.rows)
 	return int(int64(everyday) * int64(today.busy) / int64(w.h.diary[w.last].busy))
@@ -120,7 +120,7 @@ func (w *walk) weigh(today *day) {
 	}
 }
 
-// room is how many rows may still be made.
+// room returns how many rows may still be made.
 func (w *walk) room() int { return w.h.Options.Transactions - w.made }
 
 // put files a row under the day that is so many days ahead, or under the last one.
@@ -181,7 +181,7 @@ func (w *walk) move(kind Kind, from, to int, cents, arrives int64) {
 	w.put(&in, days)
 }
 
-// words are what the bank of one account writes about another.
+// words returns the text of one account's bank about another account.
 func (w *walk) words(account, about int) *bankWords {
 	if w.h.Accounts[account].Connection == harbour {
 		return &w.h.market.english[about]

@@ -96,7 +96,7 @@ func Base62(n int) string {
 	for len(out) < n {
 		_, _ = rand.Read(pool[:]) // cannot fail: crypto/rand ends the program instead
 		for _, b := range pool {
-			// 248 is the largest multiple of 62 in a byte; what lies above would favour the first
+			// 248 is the largest multiple of 62 in a byte; larger values would favor the first
 			// characters.
 			if b < 248 && len(out) < n {
 				out = append(out, alphabet[b%62])

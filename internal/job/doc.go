@@ -15,10 +15,10 @@
 //
 // Enqueue writes the job, queued, in the caller's transaction, whose commit wakes all servers. One
 // of them claims it and the job is running. The work commits batches until it ends as succeeded,
-// failed or cancelled. A failure that may pass is retried after a delay. If a lease is not renewed
+// failed or canceled. A failure that may pass is retried after a delay. If a lease is not renewed
 // for seven seconds, any server puts the job back with a higher number, and the next worker resumes
-// at the position. Cancelling a job and stopping a server take effect between batches: a batch that
-// has begun commits, and work that waits outside one finds its context cancelled within the two
+// at the position. Canceling a job and stopping a server take effect between batches: a batch that
+// has begun commits, and work that waits outside one finds its context canceled within the two
 // seconds between renewals, with [ErrCancelled] or [ErrStopping] as the cause. Any
 // transaction that ends a job also calls its kind's Ended.
 //

@@ -15,7 +15,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// An obituary is what a kind was told of the end of a job.
+// An obituary is the end of a job as its kind recorded it.
 type obituary struct {
 	State   string `db:"state"`
 	Code    string `db:"code"`
@@ -42,7 +42,7 @@ func obituaryTable(t testing.TB, db *pg.DB) {
 	}
 }
 
-// mourn writes down what it is told.
+// mourn records the ended jobs.
 func mourn(ctx context.Context, tx pg.Querier, ended []job.Ended) error {
 	for _, e := range ended {
 		_, err := tx.Exec(ctx, `insert into obituary values ($1, $2, $3, $4)`, e.JobID, e.State, string(e.Code),
@@ -76,8 +76,8 @@ func mortal(ended func(context.Context, pg.Tx, []job.Ended) error, waits chan<- 
 	}
 }
 
-// However a job ends, its kind is told once, in the transaction that ends it. A failure that is
-// tried again is not an end.
+// However a job ends, its kind is notified once, in the transaction that ends it. A failure that is
+// retried is not an end.
 func TestKindIsToldOfEveryEnd(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -122,7 +122,7 @@ func TestKindIsToldOfEveryEnd(t *testing.T) {
 		{"cancelled, its worker dead", abandoned, obituary{State: job.Cancelled}},
 		{"given up", hopeless, obituary{
 			State: job.Failed, Code: "INTERNAL_ERROR",
-			Message: "the server stopped repeatedly during this job; its log says more",
+			Message: "the server stopped repeatedly during this job; see the server log",
 		}},
 		{"resumed", resumed, obituary{State: job.Succeeded}},
 		{"succeeded", succeeds, obituary{State: job.Succeeded}},
@@ -136,13 +136,13 @@ func TestKindIsToldOfEveryEnd(t *testing.T) {
 			c.want.Same = got[0].Same
 		}
 		if len(got) != 1 || got[0] != c.want {
-			t.Errorf("%s: told %+v, want %+v", c.name, got, c.want)
+			t.Errorf("%s: notified of %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
 
-// An end of which the kind cannot be told is no end: the job is run again until both are written. A
-// kind that fails keeps no other job from its end.
+// If the kind cannot be notified of an end, the job has not ended: it runs again until both are
+// written. A kind that fails does not keep other jobs from ending.
 func TestEndAndTellingAreOne(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -172,7 +172,7 @@ func TestEndAndTellingAreOne(t *testing.T) {
 	ended(t, j, other.ID, job.Failed)
 	ended(t, j, dead.ID, job.Cancelled)
 	if got := obituaries(t, db, dead.ID); len(got) != 1 || !got[0].Same {
-		t.Errorf("told %+v", got)
+		t.Errorf("notified of %+v", got)
 	}
 	open, err := pg.Value[int](t.Context(), db, `select count(*) from obituary join job on job.id = job
 		where finished_at is null`)
@@ -180,12 +180,12 @@ func TestEndAndTellingAreOne(t *testing.T) {
 		t.Errorf("%d jobs are mourned and live (%v)", open, err)
 	}
 	if n := calls.Load(); n < 3 {
-		t.Errorf("told %d times: the test is blind", n)
+		t.Errorf("notified %d times, so the test proves nothing", n)
 	}
 }
 
-// A server that is killed after its kind was told and before the commit leaves neither. In the
-// control the kind writes in a transaction of its own, and the end is told twice.
+// If a server is killed after its kind was notified and before the commit, neither is stored. In
+// the control the kind writes in its own transaction, and is notified twice.
 func TestKilledWhileTelling(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -212,13 +212,13 @@ func TestKilledWhileTelling(t *testing.T) {
 			server{URL: url, Quick: true, Apart: c.apart}.start(t)
 			ended(t, j, made.ID, job.Succeeded)
 			if got := obituaries(t, db, made.ID); len(got) != c.want {
-				t.Errorf("told %+v, want it %d times", got, c.want)
+				t.Errorf("notified of %+v, want it %d times", got, c.want)
 			}
 		})
 	}
 }
 
-// telling is how a server's process writes down the end of a job.
+// telling returns the function with which a server's process records the end of a job.
 func telling(db *pg.DB, s server) func(context.Context, pg.Tx, []job.Ended) error {
 	return func(ctx context.Context, tx pg.Tx, ended []job.Ended) error {
 		var q pg.Querier = tx
@@ -234,7 +234,7 @@ func telling(db *pg.DB, s server) func(context.Context, pg.Tx, []job.Ended) erro
 }
 
 // Work that waits for somebody outside, as for a model's answer, learns within three seconds that
-// it is cancelled, and why. In the control leases are not renewed, and it waits on.
+// it is canceled, and why. In the control leases are not renewed, and it waits on.
 func TestCancelBreaksOffAWait(t *testing.T) {
 	t.Parallel()
 	const within = 3 * time.Second
@@ -267,7 +267,7 @@ func TestCancelBreaksOffAWait(t *testing.T) {
 				ended(t, j, made.ID, job.Cancelled)
 				t.Logf("broken off after %v", time.Since(began).Round(time.Millisecond))
 				if name == "control" {
-					t.Error("broken off without a renewal: the test is blind")
+					t.Error("broken off without a renewal, so the test proves nothing")
 				}
 			case <-time.After(within):
 				if name != "control" {

@@ -13,12 +13,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A batch is jobs of one kind on their way in.
+// A batch holds jobs of one kind that are being queued.
 type batch struct {
 	kind   Kind
 	orders []Order
 	args   []string // printed
-	jobs   []Job    // as they are answered
+	jobs   []Job    // as they are returned
 	open   []int    // orders that have no job yet
 }
 
@@ -63,8 +63,8 @@ func (b *batch) yield(ctx context.Context, tx pg.Tx) error {
 	}
 	if bulk > 0 && now.Queued+bulk > mostQueued {
 		return errs.New(errs.RateLimited,
-			"%d jobs of this caller are already waiting; wait until some have finished, or cancel some ({job.list} "+
-				"with state queued lists them)", now.Queued).Later(10 * time.Second)
+			"this caller already has %d queued jobs; wait until some finish, or cancel some ({job.list} with "+
+				"state queued lists them)", now.Queued).Later(10 * time.Second)
 	}
 	behind := 0
 	switch {
@@ -107,7 +107,8 @@ func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o O
 	return nil
 }
 
-// insert makes the open jobs whose key no live one has. The database tells all servers of them.
+// insert creates the open jobs whose key no live job has. The database notifies all servers of
+// them.
 func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	n := len(b.open)
 	ids, shorts, args := make([]id.ID, n), make([]string, n), make([]string, n)
@@ -179,14 +180,14 @@ func (o Options) priority() int {
 	return o.Priority
 }
 
-// An again is the job that shall follow one that runs, in the row of that one.
+// An again is the job that must follow a running one, stored in the row of that one.
 type again struct {
 	Args     json.RawMessage `json:"args"`
 	Priority int             `json:"priority"`
 	asker
 }
 
-// An asker is whoever a job is run for, as it is stored.
+// An asker is the requester of a job as it is stored.
 type asker struct {
 	Type  string `json:"actor_type"`
 	ID    *id.ID `json:"actor_id"`
@@ -210,8 +211,8 @@ type live struct {
 	Key string `db:"unique_key"`
 }
 
-// join answers the live jobs that the open orders join. What shall follow a job that runs is
-// written into its row; whoever asked last is who it is run for.
+// join returns the live jobs that the open orders join. A job that must follow a running one is
+// written into its row, in the name of the last requester.
 func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	var keys, after, next []string
 	who := requester(op.ActorOf(ctx))
@@ -238,7 +239,7 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	// What began since the statement before is young enough to see what the call is about.
+	// A job that began since the previous statement is young enough to see the reason of this call.
 	found, err := pg.All[live](ctx, tx, `
 		select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at,
 			started_at, finished_at, unique_key
@@ -260,12 +261,12 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	return nil
 }
 
-// ended completes the end of jobs of one kind in the transaction that ends them: it tells the kind,
-// and makes the jobs that were asked for while they ran.
+// ended completes the end of jobs of one kind in the transaction that ends them: it notifies the
+// kind, and creates the jobs that were requested while they ran.
 func (j *Jobs) ended(ctx context.Context, tx pg.Tx, kind string, all ...Ended) error {
 	if tell := j.kinds[kind].Ended; tell != nil {
 		if err := tell(ctx, tx, all); err != nil {
-			return fmt.Errorf("tell %s of its end: %w", kind, err)
+			return fmt.Errorf("notify %s of its end: %w", kind, err)
 		}
 	}
 	ids := make([]id.ID, len(all))

@@ -46,7 +46,7 @@ func TestManyAtOnce(t *testing.T) {
 	orders = append(orders, job.Order{Args: countArgs{1}}, job.Order{Args: countArgs{1}}) // no key: two jobs
 	made := enqueueAll(t, j, db, orders...)
 	if len(made) != 42 || made[7].ID != first.ID || made[27].ID != first.ID || made[40].ID == made[41].ID {
-		t.Fatalf("%d jobs; the one that was there is %s, answered %s and %s", len(made), first.ID, made[7].ID,
+		t.Fatalf("%d jobs; the existing one is %s, returned %s and %s", len(made), first.ID, made[7].ID,
 			made[27].ID)
 	}
 	for i := range 20 {
@@ -102,8 +102,8 @@ func TestManyAtOnceFromTwoSides(t *testing.T) {
 	}
 }
 
-// Whoever asks for more while the job runs gets exactly one further run, however many ask; who asks
-// while it waits joins it.
+// Requests for another run while the job runs cause exactly one further run, however many there
+// are. A request while the job waits joins it.
 func TestOneFurtherRun(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]string{
@@ -156,7 +156,7 @@ func TestOneFurtherRun(t *testing.T) {
 			for range 8 {
 				group.Go(func() {
 					if running := ask("news", true); running.ID != one.ID {
-						t.Error("who asks for more is answered another job than the one that runs")
+						t.Error("a request for another run returns another job than the running one")
 					}
 				})
 			}
@@ -180,7 +180,7 @@ func TestOneFurtherRun(t *testing.T) {
 	}
 }
 
-// Whoever asks for no more is not followed by anything.
+// A request that does not ask for another run causes none.
 func TestJoinedJobIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -205,8 +205,8 @@ func TestJoinedJobIsNotFollowed(t *testing.T) {
 	}
 }
 
-// What was asked for while a job ran is not lost with its worker: neither when another goes on with
-// it, nor when it is given up.
+// A run that was requested while a job ran is not lost with its worker, neither if another worker
+// continues the job nor if the job is given up.
 func TestFurtherRunOutlivesTheWorker(t *testing.T) {
 	t.Parallel()
 	for losses, want := range map[int]string{0: job.Succeeded, 9: job.Failed} {
@@ -256,7 +256,7 @@ func TestFurtherRunIsNeverLost(t *testing.T) {
 	for side := range 4 {
 		group.Go(func() {
 			for range 60 {
-				told.Add(1) // the news is there before anyone is told
+				told.Add(1) // the news exists before anyone is notified
 				enqueue(t, []*job.Jobs{a, b}[side%2], db, "count", nil, job.Options{Unique: "k", Again: true})
 			}
 		})
@@ -282,9 +282,8 @@ func lives(t testing.TB, db *pg.DB) bool {
 	return live
 }
 
-// A job that is put among other statements is there with them, if what was asked for is so, and one
-// of its key is not put twice. Workers who were told begin at once; those who were not look for it
-// themselves.
+// A job that is put in a batch of statements commits with them if its condition holds, and a second
+// job with its key is not created. Notified workers begin at once; others find it themselves.
 func TestPut(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

@@ -131,7 +131,7 @@ func TestWaitIsShortLivedAndHoldsNothing(t *testing.T) {
 	countedTable(t, db)
 	j := newJobs(t, db, counting(nil))
 	made := enqueue(t, j, db, "count", countArgs{1}, job.Options{})
-	least := int32(8) // who looks holds a connection for a moment; who held it all the time would leave none free
+	least := int32(8) // a waiter uses a connection only for a moment; holding it would leave none free
 	var group sync.WaitGroup
 	began := time.Now()
 	for range 40 { // the pool has 8

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A job claimed in the moment in which the server begins to stop is told so, also while it waits
-// outside a batch: else the stop lasts its whole patience.
+// A job claimed at the moment when the server begins to stop is halted, also while it waits outside
+// a batch. Otherwise the stop would take its whole patience.
 func TestARunClaimedWhileStoppingIsHalted(t *testing.T) {
 	t.Parallel()
 	j := &Jobs{running: map[*Run]bool{}, closing: make(chan struct{})}

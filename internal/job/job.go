@@ -21,20 +21,20 @@ import (
 type Kind struct {
 	Name string
 	Unit string // of its progress, in the plural: "transactions"
-	// answers the result, an object in JSON, or nil for none; its context carries who asked
+	// Work returns the result, a JSON object, or nil for none; its context carries the requester.
 	Work func(context.Context, *Run) (any, error)
 	// tries after the first that failures which may pass are given; each batch that commits starts
 	// the count again
 	Retries int
 	Timeout time.Duration // of one try; 0 means an hour
-	Whole   bool          // it cannot be cancelled: half of it is worse than none
+	Whole   bool          // it cannot be canceled: half of it is worse than none
 	// the result as that caller may see it; nil where everyone sees what is stored
 	Show func(op.Actor, json.RawMessage) any
 	Lane Lane // whose workers it takes
 	// called in the transaction that ends jobs of this kind, however they end; it is short, because
 	// the connection is one of those that leases need, and its error undoes the end as well
 	Ended func(context.Context, pg.Tx, []Ended) error
-	// what its result can be, for the description of the interface
+	// the possible results, for the description of the interface
 	Results []*op.Schema
 }
 
@@ -74,15 +74,15 @@ type Jobs struct {
 	owner string // this process, among all that run jobs on this database
 	kinds map[string]Kind
 	clock *due.Clock
-	// Observe is told of every run that ends; it may be nil, and is set before Run.
+	// Observe is called for every run that ends; it may be nil, and is set before Run.
 	Observe func(kind, outcome string, took time.Duration)
 
 	tempo tempo
 
 	views   *views
 	streams streams
-	begun   chan struct{} // told that a run began
-	freed   chan struct{} // told that a worker is free
+	begun   chan struct{} // signals that a run began
+	freed   chan struct{} // signals that a worker is free
 
 	mu      sync.Mutex
 	lanes   [lanes]lane
@@ -113,7 +113,7 @@ func New(db *pg.DB, log *slog.Logger) *Jobs {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	host, _ := os.Hostname() // only to be recognised by people
+	host, _ := os.Hostname() // only to be recognized by people
 	j := &Jobs{
 		db: db, desk: db.Reserved(), log: log, owner: fmt.Sprintf("%s %d %s", host, os.Getpid(), id.Base62(8)),
 		kinds: map[string]Kind{}, clock: due.New(db, log), tempo: usual,
@@ -193,5 +193,5 @@ func (j *Jobs) EnqueueAll(ctx context.Context, tx pg.Tx, kind string, orders []O
 		}
 		// The others ended between the two statements.
 	}
-	return nil, errs.New(errs.Unavailable, "the same job keeps starting and finishing; try again")
+	return nil, errs.New(errs.Unavailable, "the same job was restarted too often; try again")
 }

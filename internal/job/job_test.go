@@ -210,8 +210,7 @@ func TestEnqueueIsPartOfItsTransaction(t *testing.T) {
 	}
 }
 
-// A live job is joined by those who ask for the same, even at the same moment; one that has ended
-// is not.
+// Requests for the same job join a live one, even at the same moment, but not one that has ended.
 func TestUniqueJobsAreJoined(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -320,8 +319,8 @@ func TestCancelInEveryState(t *testing.T) {
 	}
 }
 
-// What may pass is tried again, what is wrong fails at once, and who asks learns only the public
-// part.
+// A temporary failure is retried, a permanent one fails at once, and the requester sees only the
+// public part.
 func TestRetryByKindOfError(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

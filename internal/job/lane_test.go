@@ -71,7 +71,7 @@ func TestLanesDoNotStarveEachOther(t *testing.T) {
 			busy, err := pg.Value[int](t.Context(), db, `select count(*) from job
 				where kind = $1 and state = 'running'`, name)
 			if err != nil || busy != job.Workers[full] {
-				t.Errorf("%d of %s run (%v): the test is blind", busy, name, err)
+				t.Errorf("%d of %s run (%v), so the test proves nothing", busy, name, err)
 			}
 		})
 	}

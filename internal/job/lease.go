@@ -101,11 +101,11 @@ func (j *Jobs) keep(ctx context.Context) {
 	}
 }
 
-// renew tells runs that lost their lease so, and those that are to be cancelled. A process that
-// cannot reach the database for as long as a lease lasts must take its leases for lost. A row that
-// somebody else has locked is left alone, so that it keeps no other lease from being renewed:
-// whoever looks for lost leases passes it over as well, and a batch that is about to commit renews
-// its own.
+// renew notifies runs that lost their lease, and those that must be canceled. A process that cannot
+// reach the database for as long as a lease lasts must assume that its leases are lost. A row that
+// is locked by another transaction is skipped, so it does not keep other leases from being renewed.
+// The search for lost leases skips it as well, and a batch that is about to commit renews its own
+// lease.
 func (j *Jobs) renew(ctx context.Context, runs []*Run) error {
 	type kept struct {
 		ID        id.ID `db:"id"`
@@ -166,8 +166,10 @@ func (j *Jobs) next(ctx context.Context, q pg.Querier) (time.Duration, error) {
 		select
 			ceil(extract(epoch from (select min(run_at) from job where state = 'queued' and kind = any($1))
 				- clock_timestamp()) * 1000)::bigint as due,
-			ceil(extract(epoch from (select min(renewed_at) from job where state = 'running')
-				- clock_timestamp()) * 1000)::bigint as renewed`, kinds)
+			ceil(extract(epoch from (
+				select min(case when renewed_at > clock_timestamp() + make_interval(secs => $2 / 1000.0) then 'epoch'
+					else renewed_at end) from job where state = 'running')
+				- clock_timestamp()) * 1000)::bigint as renewed`, kinds, j.tempo.lease.Milliseconds())
 	if err != nil {
 		return 0, err
 	}
@@ -194,7 +196,7 @@ func (j *Jobs) look(ctx context.Context) error {
 	return j.claim(ctx)
 }
 
-// mend puts back what dead workers left, and ends what was cancelled or is given up. Every server
+// mend puts back what dead workers left, and ends what was canceled or is given up. Every server
 // does it; they skip each other's rows.
 func (j *Jobs) mend(ctx context.Context) error {
 	if err := j.silence(ctx); err != nil {
@@ -229,9 +231,11 @@ func (j *Jobs) mend(ctx context.Context) error {
 }
 
 const (
-	// gone selects the jobs whose worker has let the lease run out.
-	gone = `state = 'running' and renewed_at < clock_timestamp() - make_interval(secs => @lease / 1000.0)`
-	// over says which of them nobody will go on with.
+	// gone selects the jobs whose worker has let the lease run out. A lease that was renewed in the
+	// future has run out too: the database's clock was set back, and a worker that lives renews it.
+	gone = `state = 'running' and (renewed_at < clock_timestamp() - make_interval(secs => @lease / 1000.0)
+		or renewed_at > clock_timestamp() + make_interval(secs => @lease / 1000.0))`
+	// over selects the jobs that nobody will continue.
 	over = `cancel_requested or losses >= @most`
 )
 
@@ -252,7 +256,7 @@ func (j *Jobs) giveUp(ctx context.Context, kind string) error {
 			pg.Args{
 				"kind": kind, "lease": j.tempo.lease.Milliseconds(), "most": maxLosses - 1,
 				"code":    string(errs.InternalError),
-				"message": "the server stopped repeatedly during this job; its log says more",
+				"message": "the server stopped repeatedly during this job; see the server log",
 			})
 		if err != nil || len(all) == 0 {
 			return err
@@ -264,16 +268,15 @@ func (j *Jobs) giveUp(ctx context.Context, kind string) error {
 	})
 }
 
-// silence ends the connections on which workers without a lease still hold a transaction: it would
-// never commit, but its locks would be in the way of whoever goes on.
+// silence ends the connections on which workers without a lease still have a transaction open: it
+// would never commit, but its locks would block the worker that continues the job.
 func (j *Jobs) silence(ctx context.Context) error {
 	type lost struct {
 		ShortID string `db:"short_id"`
 		Number  int64  `db:"lease_number"`
 	}
 	rows, err := pg.All[lost](ctx, j.desk, `
-		select short_id, lease_number from job where state = 'running'
-			and renewed_at < clock_timestamp() - make_interval(secs => $1 / 1000.0)`, j.tempo.lease.Milliseconds())
+		select short_id, lease_number from job where `+gone, pg.Args{"lease": j.tempo.lease.Milliseconds()})
 	if err != nil || len(rows) == 0 {
 		return err
 	}

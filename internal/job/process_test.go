@@ -23,8 +23,8 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// A server is what a process of its own does: it works counting jobs until it is told to stop, or
-// killed.
+// A server is the configuration of a separate process that runs counting jobs until it is stopped
+// or killed.
 type server struct {
 	URL   string
 	Quick bool   // notices the dead sooner
@@ -116,7 +116,7 @@ func paced(stop string, may func(ctx context.Context, n int) error) job.Kind {
 	return k
 }
 
-// unfenced commits a batch whoever holds the lease.
+// unfenced commits a batch regardless of who holds the lease.
 var unfenced = apptest.Mutant{
 	File: "internal/job/run.go",
 	Old:  `where id = @id and lease_number = @number and state = 'running'`,
@@ -201,8 +201,8 @@ func TestKilledWorkersJobsResume(t *testing.T) {
 		resumes[0].Round(time.Millisecond))
 }
 
-// lagging measures how much longer than a moment a moment takes here: a pause and a statement. It
-// answers the longest so far.
+// lagging measures how much longer than planned a pause and a statement take here. longest returns
+// the maximum so far.
 func lagging(t *testing.T) (longest func() time.Duration) {
 	t.Helper()
 	db := pgtest.New(t)
@@ -293,7 +293,7 @@ func (v *victim) kill(t *testing.T) {
 		}
 		return now.State == job.Running && now.Done > v.last.Done && v.alive[pid] != nil
 	})
-	time.Sleep(rand.N(100 * time.Millisecond)) // any moment will do: no synchronisation, but chance
+	time.Sleep(rand.N(100 * time.Millisecond)) // any moment will do: no synchronization, but chance
 	var pid int
 	v.last, pid = holder(t, v.db, v.job.ID)
 	v.killed = time.Now()
@@ -305,8 +305,8 @@ func (v *victim) kill(t *testing.T) {
 	v.more(t)
 }
 
-// resumed answers how long it took from the kill to the first batch that another worker committed,
-// whose rows carry the time.
+// resumed returns the time from the kill to the first batch that another worker committed, whose
+// rows carry the time.
 func (v *victim) resumed(t *testing.T) time.Duration {
 	t.Helper()
 	var first *pg.Time
@@ -362,7 +362,7 @@ func mutated(t *testing.T, mutants []apptest.Mutant) string {
 }
 
 // woken stops the first process while it holds a job, lets the second finish it, wakes the first,
-// and answers whether a batch was committed twice.
+// and reports whether a batch was committed twice.
 func woken(t *testing.T, first, second server) bool {
 	t.Helper()
 	const batches = 60

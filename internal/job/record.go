@@ -37,10 +37,10 @@ type Job struct {
 type Progress struct {
 	Done  int64  `json:"done"`
 	Total *int64 `json:"total" doc:"Null while unknown"`
-	Unit  string `json:"unit" doc:"The unit that is counted"`
+	Unit  string `json:"unit" doc:"Unit of the progress"`
 }
 
-// A Failure says why a job failed.
+// A Failure is the reason why a job failed.
 type Failure struct {
 	Code    errs.Code `json:"code" doc:"A stable code in UPPER_SNAKE_CASE"`
 	Message string    `json:"message" doc:"What went wrong and what to do"`
@@ -104,8 +104,8 @@ func (j *Jobs) Get(ctx context.Context, q pg.Querier, in Ref) (Job, error) {
 
 // List asks for a page of jobs.
 type List struct {
-	Kind   *string `json:"kind,omitempty" minLength:"1" maxLength:"100" doc:"Only jobs of this kind"`
-	State  *string `json:"state,omitempty" enum:"queued,running,succeeded,failed,cancelled" doc:"Only jobs in this state"`
+	Kind   *string `json:"kind,omitempty" minLength:"1" maxLength:"100" doc:"Filter by kind"`
+	State  *string `json:"state,omitempty" enum:"queued,running,succeeded,failed,cancelled" doc:"Filter by state"`
 	Cursor string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit  int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
@@ -140,14 +140,14 @@ func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Listing, error)
 	return out, nil
 }
 
-// cancellable says whether the caller may cancel the job: whoever asked for it may, and any admin.
-// An agent needs to have asked for it.
+// cancellable returns an error if the caller may not cancel the job. Its requester and any admin
+// may. An agent must be the requester.
 func (j *Jobs) cancellable(ctx context.Context, tx pg.Tx, r row) error {
 	asker, err := pg.Value[*id.ID](ctx, tx, `select actor_id from job where id = $1`, r.ID)
 	if err != nil {
 		return err
 	}
-	if err := op.Owned(ctx, asker, "an agent may cancel only its own jobs"); err != nil {
+	if err := op.Owned(ctx, asker, "agents can only cancel their own jobs"); err != nil {
 		return err
 	}
 	a := op.ActorOf(ctx)
@@ -160,7 +160,7 @@ func (j *Jobs) cancellable(ctx context.Context, tx pg.Tx, r row) error {
 			or exists (select from token where id = $1 and kind = 'api_key' and member_id = $2)`, asker, a.Member)
 	if err == nil && !own {
 		err = errs.New(errs.Forbidden,
-			"this job was started by someone else; ask them, or an admin of the household, to cancel it")
+			"this job was started by someone else; ask them or an admin to cancel it")
 	}
 	return err
 }
@@ -191,10 +191,10 @@ func (j *Jobs) cancel(ctx context.Context, tx pg.Tx, now row) (Job, error) {
 	switch {
 	case j.kinds[now.Kind].Whole:
 		return Job{}, errs.New(errs.Conflict,
-			"a job of kind %s cannot be cancelled, because a half-finished one would do harm; wait for it to finish",
+			"a job of kind %s can't be canceled, because stopping halfway would do harm; wait for it to finish",
 			now.Kind)
 	case now.FinishedAt != nil:
-		return Job{}, errs.New(errs.Conflict, "this job has already finished (%s); there is nothing to cancel",
+		return Job{}, errs.New(errs.Conflict, "this job has already finished (%s), so it can't be canceled",
 			now.State)
 	}
 	r, err := pg.One[row](ctx, tx, `
@@ -218,12 +218,12 @@ func (j *Jobs) Ops() []*op.Op {
 		op.Long(op.Reading(op.Spec{
 			Name: "job.get", Route: "GET /jobs/{job_id}", Tool: "get_job",
 			Summary: "Shows a job's progress, and its result once it has finished.",
-			Agent: "Shows a job: its state, its progress, and its result or error once it has finished. Give " +
-				"wait_seconds to wait for the end instead of polling.",
+			Agent: "Shows a job: its state, progress, and result or error once finished. Pass wait_seconds " +
+				"to wait for the end instead of polling.",
 		}, j.Get), 0, j.Await),
 		op.Writing(op.Spec{
 			Name: "job.cancel", Route: "POST /jobs/{job_id}/cancel", People: op.PeopleOthers,
-			Summary: "Cancels a job: a queued one at once, a running one after its current batch.",
+			Summary: "Cancels a job: a queued one immediately, a running one after its current batch.",
 		}, j.Cancel),
 	}
 }

@@ -98,7 +98,7 @@ type Step struct {
 
 // Batch runs f in a transaction and commits it with the position and the progress that f returns,
 // if this worker still owns the job; otherwise nothing is committed. Between batches a job can be
-// cancelled and handed over, so work does all its writing in batches of about a second. An error is
+// canceled and handed over, so work does all its writing in batches of about a second. An error is
 // final: work returns it.
 func (r *Run) Batch(ctx context.Context, f func(context.Context, pg.Tx) (Step, error)) error {
 	if err := r.enter(ctx); err != nil {
@@ -136,7 +136,7 @@ func (r *Run) batch(ctx context.Context, f func(context.Context, pg.Tx) (Step, e
 	return position, cancelled, err
 }
 
-// enter says whether a batch may begin.
+// enter returns an error if a batch may not begin.
 func (r *Run) enter(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,7 +154,7 @@ func (r *Run) enter(ctx context.Context) error {
 	return nil
 }
 
-// leave ends a batch. What was asked meanwhile happens now, at the boundary.
+// leave ends a batch. Requests that came meanwhile take effect now, at the boundary.
 func (r *Run) leave(err error, position json.RawMessage, cancelled bool) {
 	r.mu.Lock()
 	r.inside = false

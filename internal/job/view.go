@@ -42,7 +42,7 @@ func newViews(read func(context.Context, []id.ID) ([]row, error)) *views {
 	return &views{read: read, all: map[id.ID]map[*viewer]bool{}, poked: make(chan struct{}, 1)}
 }
 
-// watch tells news of the job until leave is called.
+// watch sends news of the job until leave is called.
 func (v *views) watch(job id.ID) (w *viewer, leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -104,8 +104,8 @@ func (v *views) look(ending <-chan struct{}) {
 	}
 }
 
-// show reads every watched job and tells whoever waits for it. If the database cannot say, the next
-// glance does.
+// show reads every watched job and notifies its viewers. If the database is not reachable, the next
+// glance does it.
 func (v *views) show(ctx context.Context) {
 	v.mu.Lock()
 	waiting := make(map[id.ID][]*viewer, len(v.all))
@@ -162,7 +162,7 @@ type streams struct {
 	all int
 }
 
-// open counts one more, or says why there cannot be one.
+// open counts one more stream, or returns the reason why there cannot be one.
 func (s *streams) open(ctx context.Context) (closed func(), err error) {
 	who := op.ActorOf(ctx).ID
 	s.mu.Lock()

@@ -73,13 +73,13 @@ func TestManyViewersAreOneReader(t *testing.T) {
 		time.Sleep(2 * glance)
 		synctest.Wait()
 		if again.now() == nil {
-			t.Error("whoever comes later learns nothing")
+			t.Error("a later viewer gets no news")
 		}
 		leave()
 	})
 }
 
-// A job that is gone, and a database that is away, are told apart.
+// A job that does not exist is distinguished from a database that is not reachable.
 func TestViewersOfNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

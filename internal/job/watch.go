@@ -32,7 +32,7 @@ func (j *Jobs) Wait(ctx context.Context, job id.ID, d time.Duration) (Job, error
 				now = j.record(ctx, *r)
 				continue
 			}
-			return j.Get(ctx, j.db, Ref{job.String()}) // which says that it is gone
+			return j.Get(ctx, j.db, Ref{job.String()}) // which returns that it is gone
 		case <-over.C:
 			return j.Get(ctx, j.db, Ref{job.String()})
 		case <-ctx.Done():
@@ -45,7 +45,7 @@ func (j *Jobs) Wait(ctx context.Context, job id.ID, d time.Duration) (Job, error
 }
 
 // Await is Wait for op.Long: it returns the job's state when the wait is over, and reports whether
-// it has ended. If the database cannot tell, it returns the last known state.
+// it has ended. If the database is not reachable, it returns the last known state.
 func (j *Jobs) Await(ctx context.Context, job Job, d time.Duration) (Job, bool) {
 	if job.Ended() {
 		return job, true
@@ -128,7 +128,7 @@ func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 	h.Set("X-Accel-Buffering", "no")     // a proxy must not hold events back
 	view, leave := j.views.watch(job.ID) //nolint:contextcheck // as above
 	defer leave()
-	beat := time.NewTicker(heartbeat / 3) // a database that is away tells no news
+	beat := time.NewTicker(heartbeat / 3) // a database that is not reachable sends no news
 	defer beat.Stop()
 	for {
 		if s.show(job) != nil || job.Ended() {
@@ -150,8 +150,8 @@ func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// Stream counts one more response that lasts as long as a job, or says why there cannot be one. The
-// channel is closed when the server stops, which must end it.
+// Stream counts one more response that lasts as long as a job, or returns the reason why there
+// cannot be one. The channel is closed when the server stops, which must end the response.
 func (j *Jobs) Stream(ctx context.Context) (closed func(), stopping <-chan struct{}, err error) {
 	closed, err = j.streams.open(ctx)
 	return closed, j.closing, err

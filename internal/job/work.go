@@ -77,8 +77,8 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// take runs a job that this process has claimed, and sees to its end. What goes wrong on the way is
-// mended by whoever looks next.
+// take runs a job that this process has claimed, and records its end. If anything goes wrong on the
+// way, the next check repairs it.
 func (j *Jobs) take(ctx context.Context, c claim) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -102,8 +102,8 @@ func (c claim) actor() op.Actor {
 	return a
 }
 
-// track makes the run known. One that was claimed while the server began to stop is halted at once:
-// close has not seen it.
+// track registers the run. A run that was claimed while the server began to stop is halted at once,
+// because close has not seen it.
 func (j *Jobs) track(r *Run) {
 	j.mu.Lock()
 	j.running[r] = true
@@ -140,7 +140,7 @@ func (j *Jobs) stopping() bool {
 // work calls the kind's work within its time, and makes an error of a panic.
 func (r *Run) work(ctx context.Context) (result any, err error) {
 	k := r.jobs.kinds[r.claim.Kind]
-	late := errs.New(errs.Unavailable, "this took longer than %s and was stopped", k.Timeout)
+	late := errs.New(errs.Unavailable, "this took longer than %s and was stopped; try again with less data", k.Timeout)
 	ctx, done := context.WithTimeoutCause(ctx, k.Timeout, late)
 	defer done()
 	defer func() {
@@ -154,8 +154,7 @@ func (r *Run) work(ctx context.Context) (result any, err error) {
 	return k.Work(ctx, r)
 }
 
-// finish writes what became of the run: its result, its failure, or that someone shall go on with
-// it.
+// finish records the result of the run, its failure, or that another worker must continue it.
 func (r *Run) finish(ctx context.Context, result any, err error, took time.Duration) {
 	cause := context.Cause(ctx)
 	var end ending
@@ -215,7 +214,7 @@ func (r *Run) succeeded(result any) ending {
 	return ending{outcome: Succeeded, state: Succeeded, result: b}
 }
 
-// pauses are how long a failure that may pass is given to pass, try by try.
+// pauses are the waits before the retries of a temporary failure.
 var pauses = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 func (r *Run) failed(err error) ending {

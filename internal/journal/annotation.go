@@ -19,7 +19,7 @@ type Annotation struct {
 	TransactionID id.ID           `json:"transaction_id"`
 	ChangeID      *id.ID          `json:"change_id" doc:"The change that did it; null for events from the bank"`
 	Kind          string          `json:"kind" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"rule: a rule was applied, its effects follow; sync: the bank added, posted, changed or removed the transaction"`
-	Action        string          `json:"action" enum:"set,added,removed,applied,created,updated,posted,removed_by_provider,restored"`
+	Action        string          `json:"action" enum:"set,agreed,released,added,removed,applied,created,updated,posted,removed_by_provider,restored" doc:"agreed: a person approved the category, which locks it (held); released: that was undone"`
 	Before        *text.Untrusted `json:"before" doc:"Slug of a category or tag, name of a counterparty, text of a comment, or the bank's previous value"`
 	After         *text.Untrusted `json:"after"`
 	RuleID        *id.ID          `json:"rule_id"`
@@ -34,17 +34,17 @@ type Annotation struct {
 // ListAnnotations is the input of Annotations.
 type ListAnnotations struct {
 	TransactionID string   `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Kind          []string `json:"kind,omitempty" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"Only these kinds"`
+	Kind          []string `json:"kind,omitempty" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"Filter by kind"`
 	Kinds         []string `json:"kinds,omitempty" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"The same as kind"`
-	ActorType     []string `json:"actor_type,omitempty" enum:"user,agent,system" doc:"Only entries of these actor types"`
+	ActorType     []string `json:"actor_type,omitempty" enum:"user,agent,system" doc:"Filter by actor type"`
 	ActorTypes    []string `json:"actor_types,omitempty" enum:"user,agent,system" doc:"The same as actor_type"`
-	Since         *pg.Time `json:"since,omitempty" doc:"Only from this time on"`
+	Since         *pg.Time `json:"since,omitempty" doc:"Start time (inclusive)"`
 	Cursor        string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, for older entries"`
 	Limit         int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size; the first page has the newest entries"`
 }
 
-// Annotations is a page of a transaction's timeline: the newest lines, newest last; the next page
-// has older ones.
+// Annotations is a page of a transaction's timeline: the newest lines, with the newest last. The
+// next page has older ones.
 type Annotations struct {
 	Annotations []Annotation `json:"annotations"`
 	NextCursor  string       `json:"next_cursor" doc:"For older entries; empty on the last page"`
@@ -58,7 +58,7 @@ type line struct {
 	ChangeID    *id.ID  `db:"change_id"`
 	Kind        string  `db:"kind"`
 	Field       string  `db:"field"` // of an entry; the action of an event
-	First       bool    `db:"first"` // of the entries that say whether the transaction exists
+	First       bool    `db:"first"` // the first entry about whether the transaction exists
 	Before      *string `db:"before"`
 	After       *string `db:"after"`
 	AfterSource *string `db:"after_source"`
@@ -167,7 +167,7 @@ func position(p pg.Pager, cursor string) (before *int64, part int, err error) {
 		part, err = strconv.Atoi(at[1])
 	}
 	if err != nil {
-		return nil, 0, errs.Wrap(err, errs.InvalidCursor, "this cursor cannot be read; start again without a cursor")
+		return nil, 0, errs.Wrap(err, errs.InvalidCursor, "invalid cursor; start again without a cursor")
 	}
 	return &n, part, nil
 }
@@ -206,7 +206,7 @@ func (r line) action() string {
 		return "applied"
 	case r.Field == Posted || r.Field == Updated:
 		return r.Field
-	case r.Field == FieldDeleted && r.After == nil && r.First: // an import records what it brings as having been away
+	case r.Field == FieldDeleted && r.After == nil && r.First: // an import records new ones as deleted before
 		return "created"
 	case r.Field == FieldDeleted && r.After == nil:
 		return "restored"
@@ -220,6 +220,10 @@ func (r line) action() string {
 		return "updated"
 	case r.Field == FieldComment:
 		return "created"
+	case r.Before != nil && *r.Before == *r.After && r.AfterSource != nil && *r.AfterSource == op.User:
+		return "agreed"
+	case r.Before != nil && *r.Before == *r.After:
+		return "released"
 	}
 	return "set"
 }
@@ -231,21 +235,21 @@ func untrusted(s *string) *text.Untrusted {
 	return new(text.Prose(*s, MaxComment))
 }
 
-// What a bank can do to a transaction.
+// Actions of a bank on a transaction.
 const (
 	Posted  = "posted"
 	Updated = "updated"
 )
 
-// An Event is what a bank did to a transaction: a fact on the timeline that no revert undoes.
+// An Event is an action of a bank on a transaction: a fact on the timeline that no revert undoes.
 type Event struct {
 	Transaction id.ID
 	Action      string
-	Before      *string // what differs, as text
+	Before      *string // the differing values, as text
 	After       *string
 }
 
-// Tell writes events. Their consequences are recorded later, so they come after them on the
+// Tell writes events. Their consequences are recorded later, so they follow the events on the
 // timeline.
 func Tell(ctx context.Context, tx pg.Tx, change *id.ID, events []Event) error {
 	if len(events) == 0 {
@@ -256,8 +260,8 @@ func Tell(ctx context.Context, tx pg.Tx, change *id.ID, events []Event) error {
 	for i, e := range events {
 		ids[i], actions[i], before[i], after[i] = e.Transaction, e.Action, e.Before, e.After
 	}
-	// A sync of several pages is one change, with the time of its first page: so is what stands
-	// beside its entries.
+	// A sync of several pages is one change with the time of its first page, so its events get that
+	// time too.
 	_, err := pg.Exec(ctx, tx, `
 		insert into bank_event (transaction_id, action, before, after, created_at)
 		select v.id, v.action, v.before, v.after, coalesce((select created_at from change where id = $5), now())

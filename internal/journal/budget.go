@@ -10,29 +10,42 @@ import (
 	"coffer/internal/pg"
 )
 
-// everyone is the row that counts all agents of the household together.
+// everyone is the id of the row that counts all agents of the household together.
 var everyone = id.Must("00000000-0000-0000-0000-000000000000")
 
-// spend counts the transactions that a change touches against the daily limits of the key or
-// assistant and of all agents of the household. It is part of the change's transaction: the row's
-// lock makes the count exact across servers, and a change that fails costs nothing. Transactions
-// that a bank brings are not counted, nor what the service does by itself, without a key.
-// An assistant is counted by its consent's id, whichever token it uses. The limit of a workflow run
-// holds for the run as a whole: it is counted under the day on which the run was made. The first
-// revert of one's own change is free, so that everyone can correct a mistake; further reverts are
-// counted. What a person approved is not counted, nor what is only rehearsed.
+// cost returns the number of writes that a change costs: one for each transaction and each record
+// that its entries are about, plus the note's writes. So no change is free. The report of a
+// workflow run is an exception: it is the purpose of the run, each run has only one, and it must be
+// possible even if the run may not write any more.
+func cost(ctx context.Context, n Note, entries []Entry) int {
+	run := op.ActorOf(ctx).Run != nil
+	subjects := make(map[id.ID]bool, len(entries))
+	for _, e := range entries {
+		if !run || e.Subject != Report {
+			subjects[e.SubjectID] = true
+		}
+	}
+	return len(subjects) + n.Writes
+}
+
+// spend counts a change's cost against two daily limits: that of the key or assistant, and that of
+// all agents of the household. It runs in the change's transaction: the row's lock makes the count
+// exact across servers, and a change that fails costs nothing. Changes by banks are not counted,
+// nor changes that the service makes on its own, without a key. An assistant is counted by its
+// consent's id, whichever token it uses. The limit of a workflow run applies to the run as a whole,
+// so it is counted under the day on which the run was created. Changes that a person approved and
+// rehearsals are not counted. A dry run only adds up its cost.
 func spend(ctx context.Context, tx pg.Tx, n Note, touched int) error {
 	actor := op.ActorOf(ctx)
 	if touched == 0 || n.Cause == Sync || actor.ID.IsZero() || n.Approved || rehearsing(ctx) != nil {
 		return nil
 	}
-	if n.Cause == Revert && n.Reverts != nil {
-		free, err := pg.Value[bool](ctx, tx, `
-			select coalesce(root is null and actor_id = $2 and not exists (select from change f where f.root = c.id), false)
-				from change c where c.id = $1`, n.Reverts, actor.ID)
-		if err != nil || free {
-			return err
-		}
+	if free, err := corrects(ctx, tx, n, actor.ID); err != nil || free {
+		return err
+	}
+	if t := trying(ctx); t != nil {
+		t.writes += int64(touched)
+		return nil
 	}
 	type account struct {
 		Whose string `db:"whose"`
@@ -71,13 +84,14 @@ func spend(ctx context.Context, tx pg.Tx, n Note, touched int) error {
 	a := over[0]
 	if a.Run {
 		return errs.New(errs.RateLimited,
-			"this run may change %d transactions; %d are left, and this would change %d; change fewer, or end here",
+			"this run is limited to %d writes (one per transaction and record); %d are left and this call "+
+				"needs %d; change fewer, or stop here",
 			a.Most, max(a.Most-a.Used+int64(touched), 0), touched).Limited(LimitOfRun, int(a.Most), 0)
 	}
 	e := errs.New(errs.RateLimited,
-		"%s change %d transactions a day; %d are left today, and this would change %d; change fewer, wait until "+
-			"tomorrow, or ask a person to raise the limit", a.Whose, a.Most, max(a.Most-a.Used+int64(touched), 0),
-		touched)
+		"%s make %d writes a day (one per transaction and record); %d are left today and this call needs %d; "+
+			"change fewer, wait until tomorrow, or ask a person to raise the limit", a.Whose, a.Most,
+		max(a.Most-a.Used+int64(touched), 0), touched)
 	e.After = time.Duration(a.Ends+1) * time.Second
 	if actor.Run != nil {
 		return e.Limited(LimitOfDay, int(a.Most), 24*time.Hour)
@@ -85,14 +99,28 @@ func spend(ctx context.Context, tx pg.Tx, n Note, touched int) error {
 	return e
 }
 
-// The names of the limits that a run's errors of code RATE_LIMITED carry.
+// corrects reports whether a change undoes a change by the same actor. That is free, so that
+// everyone can correct a mistake: the first undo of one's own change, and the first redo of one's
+// own undo. Further ones are counted, or a pair of them could be repeated forever.
+func corrects(ctx context.Context, tx pg.Tx, n Note, actor id.ID) (bool, error) {
+	if n.Cause != Revert || n.Reverts == nil {
+		return false, nil
+	}
+	return pg.Value[bool](ctx, tx, `
+		select coalesce(actor_id = $2 and case
+			when root is null then not exists (select from change f where f.root = c.id)
+			else undoes and not exists (select from change f where f.root = c.root and f.reverts = c.id) end, false)
+		from change c where c.id = $1`, n.Reverts, actor)
+}
+
+// The names of the limits in a run's errors with the code RATE_LIMITED.
 const (
 	LimitOfRun = "max_writes"
 	LimitOfDay = "writes_per_day"
 )
 
-// ForgetBudgets deletes the counts of past days. A run keeps its own, because its limit does not
-// begin again.
+// ForgetBudgets deletes the counts of past days. The count of a run is kept, because its limit
+// never starts again.
 func (j *Journal) ForgetBudgets(ctx context.Context) error {
 	_, err := pg.Exec(ctx, j.db, `delete from write_budget b where day < current_date - 7
 		and not exists (select from workflow_run r where r.id = b.key_id)`)

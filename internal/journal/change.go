@@ -17,7 +17,7 @@ import (
 	"coffer/internal/text"
 )
 
-// A Change is what one call or job did, by whom, and whether it was undone.
+// A Change is the record of one call or job: what it did, who did it, and whether it was undone.
 type Change struct {
 	ID           id.ID          `json:"id" db:"id"`
 	ShortID      string         `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -31,7 +31,7 @@ type Change struct {
 	Reverts      *id.ID         `json:"reverts" db:"reverts" doc:"The change that this one undid"`
 	RevertedBy   *id.ID         `json:"reverted_by" db:"reverted_by" doc:"The change that undid this one; null again once that one is undone"`
 	CreatedAt    pg.Time        `json:"created_at" db:"created_at"`
-	// the order in which changes happened; drawn under the locks of their subjects
+	// the order in which changes happened; taken from a sequence while their subjects are locked
 	Seq int64 `json:"-" db:"seq"`
 	// the summary as it is stored, with PayeeMark in place of the payee, and the payee's wording
 	Stored  string `json:"-" db:"stored"`
@@ -41,10 +41,11 @@ type Change struct {
 // PayeeMark stands for the payee in a stored summary.
 const PayeeMark = "{payee}"
 
-// A change and its reverts are a family: each one undoes or restores the root, or the part of it
-// that could be written at the time. So a member is reverted if the last later one that wrote a
-// field of its own goes the other way. Every member writes fields of the root, and a revert of a
-// member writes fields of that member; only for the others are the entries compared.
+// A change and its reverts are a family: each member undoes or restores the root, or the part of it
+// that could be written at the time. A member is reverted if the last later member that wrote one
+// of its fields goes in the opposite direction. Every member writes fields of the root, and a
+// revert of a member writes fields of that member, so only other members need their entries
+// compared.
 const changeRows = `
 	select c.id, c.short_id, c.cause, c.summary as stored, c.wording,
 		replace(c.summary, '` + PayeeMark + `', coalesce((select ' of ' || coalesce(nullif(w.merchant_name, ''), w.name)
@@ -61,13 +62,13 @@ const changeRows = `
 type ListChanges struct {
 	Cause         *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" agent:"-"`
 	ActorType     *string    `json:"actor_type,omitempty" enum:"user,agent,system"`
-	ActorID       *string    `json:"actor_id,omitempty" minLength:"1" doc:"Only changes by the member, key or assistant with this UUID" agent:"-"`
+	ActorID       *string    `json:"actor_id,omitempty" minLength:"1" doc:"Filter by member, key, assistant or run: UUID, short id, or a unique name" agent:"Id or name"`
 	Mine          bool       `json:"mine,omitempty" doc:"Only your own changes" agent:"Only your own"`
-	Since         *pg.Moment `json:"since,omitempty" doc:"Only changes from this date or time on" agent:"Date or time"`
-	Until         *pg.Moment `json:"until,omitempty" doc:"Only changes before this date or time" agent:"Date or time"`
-	TransactionID *string    `json:"transaction_id,omitempty" minLength:"1" doc:"Only changes to this transaction" agent:"-"`
-	RuleID        *string    `json:"rule_id,omitempty" minLength:"1" doc:"Only changes that this rule made or that were made to it" agent:"-"`
-	HideReverts   bool       `json:"hide_reverts,omitempty" doc:"Leave out reverts and what they undid"`
+	Since         *pg.Moment `json:"since,omitempty" doc:"Start date or time (inclusive)" agent:"Date or time"`
+	Until         *pg.Moment `json:"until,omitempty" doc:"End date or time (exclusive)" agent:"Date or time"`
+	TransactionID *string    `json:"transaction_id,omitempty" minLength:"1" doc:"Changes to this transaction" agent:"-"`
+	RuleID        *string    `json:"rule_id,omitempty" minLength:"1" doc:"Changes by or to this rule" agent:"-"`
+	HideReverts   bool       `json:"hide_reverts,omitempty" doc:"Hide reverts and reverted changes"`
 	Cursor        string     `json:"cursor,omitempty" doc:"next_cursor of the previous page" agent:"-"`
 	Limit         int        `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size" agent:"-"`
 }
@@ -79,7 +80,7 @@ type Changes struct {
 	HasMore    bool     `json:"has_more"`
 }
 
-// toolChanges is the size at which a tool's page ends early, about 20 kB.
+// toolChanges is the number of changes after which a tool's page ends early, about 20 kB.
 const toolChanges = 50
 
 // List returns a page of changes.
@@ -113,24 +114,24 @@ func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Chang
 	return Changes{rows, next, true}, err
 }
 
-// newest returns the last changes that match.
+// newest returns the latest changes that match.
 func newest(ctx context.Context, q pg.Querier, where pg.Where, most int) ([]Change, error) {
 	return pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.seq desc limit %d`, changeRows, where.SQL(), most),
 		where.Args()...)
 }
 
-// matching returns the condition that the list's filters stand for. The changes about a transaction
-// or by a rule are looked up first, so that PostgreSQL cannot choose to go through all changes.
+// matching returns the condition for the list's filters. The changes to a transaction or by a rule
+// are looked up first, so that PostgreSQL cannot choose to scan all changes.
 func (j *Journal) matching(ctx context.Context, q pg.Querier, in ListChanges) (pg.Where, error) {
 	var where pg.Where
 	where.If(in.Cause != nil, "c.cause = $?", in.Cause)
 	where.If(in.ActorType != nil, "c.actor_type = $?", in.ActorType)
 	if in.ActorID != nil {
-		if actor, err := id.Parse(*in.ActorID); err == nil {
-			where.And("c.actor_id = $?", actor)
-		} else {
-			where.And("false")
+		actor, err := actorNamed(ctx, q, "actor_id", *in.ActorID)
+		if err != nil {
+			return where, err
 		}
+		where.And("c.actor_id = $?", actor)
 	}
 	where.If(in.Mine, "c.actor_id = $?", op.ActorOf(ctx).ID)
 	if in.Since != nil {
@@ -158,8 +159,8 @@ func (j *Journal) matching(ctx context.Context, q pg.Querier, in ListChanges) (p
 	return where, nil
 }
 
-// byRule finds the changes of a rule one at a time along the index: a rule that wrote a million
-// entries did so in few changes.
+// byRule finds the changes of a rule one by one along the index, because a rule that wrote a
+// million entries did so in few changes.
 const byRule = `c.id = any (array(
 	with recursive rule as (select $?::uuid as id),
 	hop as (
@@ -187,10 +188,10 @@ func noChange(err error) error { return pg.Found(err, "change", "{change.list} l
 // RevertChange is the input of Revert.
 type RevertChange struct {
 	ChangeID string `json:"change_id" minLength:"1" doc:"The change's UUID or short id"`
-	DryRun   bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
+	DryRun   bool   `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
 }
 
-// A Reverted says what a revert did.
+// A Reverted is the result of a revert.
 type Reverted struct {
 	Change   *Change   `json:"change" doc:"The change made by the revert; null if there was nothing left to undo, and on a dry run"`
 	Reverted int       `json:"reverted" doc:"Number of fields restored"`
@@ -198,26 +199,42 @@ type Reverted struct {
 	// ByReason is a map so that a caller need not know the reasons.
 	ByReason map[string]int `json:"skipped_by_reason" doc:"Number of fields not restored, by reason"`
 	DryRun   bool           `json:"dry_run"`
+	Writes   *Writes        `json:"writes,omitempty" doc:"On a dry run: writes needed of the caller's limit; absent without one"`
 }
 
-// mostSkipped is how many skipped fields are listed; all are counted.
+// mostSkipped is the maximum number of skipped fields that are listed; all are counted.
 const mostSkipped = 200
 
 // Revert undoes a change: every field that nobody has changed since gets its old value and source
-// back. Fields that an earlier revert had to leave are restored as soon as that is possible.
+// back. Fields that an earlier revert had to skip are restored as soon as that is possible.
 func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Reverted, error) {
-	c, err := j.Get(ctx, tx, ChangeRef{in.ChangeID})
+	_, out, err := j.revert(ctx, tx, in.ChangeID, restoring{}, in.DryRun)
+	return out, err
+}
+
+// revert undoes the change that a caller named, and also returns the change.
+func (j *Journal) revert(ctx context.Context, tx pg.Tx, ref string, how restoring, dry bool) (Change, Reverted, error) {
+	c, err := j.Get(ctx, tx, ChangeRef{ref})
 	if err != nil {
-		return Reverted{}, err
+		return Change{}, Reverted{}, err
 	}
 	c, f, err := j.joined(ctx, tx, c.ID)
 	if err != nil {
-		return Reverted{}, err
+		return Change{}, Reverted{}, err
 	}
-	return j.restore(ctx, tx, c, f, in.DryRun)
+	var out Reverted
+	writes, err := Try(ctx, tx, dry, func(ctx context.Context, tx pg.Tx) (err error) {
+		out, err = j.restore(ctx, tx, c, f, how)
+		return err
+	})
+	if dry {
+		out.Change = nil
+	}
+	out.DryRun, out.Writes = dry, writes
+	return c, out, err
 }
 
-// joined returns a change as it is once no other revert of its family is under way.
+// joined locks the change's family and returns the change after any concurrent revert has finished.
 func (j *Journal) joined(ctx context.Context, tx pg.Tx, change id.ID) (Change, changeFamily, error) {
 	f, err := join(ctx, tx, change)
 	if err != nil {
@@ -227,50 +244,55 @@ func (j *Journal) joined(ctx context.Context, tx pg.Tx, change id.ID) (Change, c
 	return c, f, err
 }
 
-// restore is Revert of a change that was joined.
-func (j *Journal) restore(ctx context.Context, tx pg.Tx, c Change, f changeFamily, dry bool) (Reverted, error) {
+// restoring holds the options of a revert.
+type restoring struct {
+	reviewed bool // skip transactions that a person has reviewed since
+}
+
+// restore reverts a change whose family is locked.
+func (j *Journal) restore(ctx context.Context, tx pg.Tx, c Change, f changeFamily, how restoring) (Reverted, error) {
 	if err := j.lock(ctx, tx, c.ID); err != nil {
 		return Reverted{}, err
 	}
-	entries, later, err := j.undoing(ctx, tx, c.ID, f)
+	stands, err := j.undoing(ctx, tx, c.ID, f)
 	if err != nil {
 		return Reverted{}, err
 	}
-	if c.RevertedBy != nil && len(entries) == len(later) {
+	if c.RevertedBy != nil && len(stands.entries) == len(stands.later) {
 		return Reverted{}, errs.New(errs.Conflict,
-			"this change was already reverted; reverted_by names the change that did it, and reverting that one "+
-				"restores this change")
+			"this change was already reverted (see reverted_by); to restore it, revert that change")
 	}
-	out := Reverted{Skipped: []Skipped{}, DryRun: dry}
+	whole, err := tied(ctx, tx, f, stands.entries)
+	if err != nil {
+		return Reverted{}, err
+	}
+	how.reviewed = how.reviewed && !whole // an account and its transactions are restored together
+	out := Reverted{Skipped: []Skipped{}}
 	var done []Entry
 	undo := func(tx pg.Tx) error {
-		done, out.Skipped = nil, out.Skipped[:0]
-		back := make([]Entry, 0, len(entries))
-		for _, e := range entries {
-			if later[e.ID] {
-				out.Skipped = append(out.Skipped, Skip(e, "changed_since"))
-			} else {
-				back = append(back, e.reversed())
-			}
+		if whole && heldWhole(stands.entries, op.ActorOf(ctx)) {
+			out.Skipped = leaveAll(stands.entries, "held")
+			return nil
 		}
+		done, out.Skipped = nil, out.Skipped[:0]
+		back, kept := stands.back(how)
+		out.Skipped = append(out.Skipped, kept...)
 		set, left, err := j.apply(ctx, tx, back, false)
 		if err != nil {
 			return err
 		}
 		done, out.Skipped = set, append(out.Skipped, left...)
-		out.Reverted = len(done)
-		if dry {
+		if left := together(stands.entries, out.Skipped); whole && left != nil {
+			done, out.Skipped = nil, left
 			return errDry
 		}
+		out.Reverted = len(done)
 		return nil
 	}
 	if err := pg.Savepoint(ctx, tx, undo); err != nil && !errors.Is(err, errDry) {
 		return Reverted{}, err
 	}
 	out.count()
-	if dry {
-		return out, nil
-	}
 	writes, err := j.writes(ctx, tx, done)
 	if err != nil {
 		return Reverted{}, err
@@ -279,7 +301,7 @@ func (j *Journal) restore(ctx context.Context, tx pg.Tx, c Change, f changeFamil
 		Cause: Revert, Summary: "Reverted: " + c.Stored, Wording: c.Wording, Reverts: &c.ID, Writes: writes,
 	}, done)
 	if pg.Violates(err, "change_family") {
-		return Reverted{}, errs.New(errs.Conflict, "another call is reverting this change")
+		return Reverted{}, errs.New(errs.Conflict, "this change is being reverted by another call; try again")
 	}
 	if err != nil || made == nil {
 		return out, err
@@ -289,9 +311,32 @@ func (j *Journal) restore(ctx context.Context, tx pg.Tx, c Change, f changeFamil
 	return out, err
 }
 
-// count counts the fields that were left and lists the first of them.
+// back returns the entries that undo the standing entries, and the skipped ones.
+func (s standing) back(how restoring) (back []Entry, left []Skipped) {
+	for _, e := range s.entries {
+		switch {
+		case s.later[e.ID]:
+			left = append(left, Skip(e, "changed_since"))
+		case how.reviewed && s.reviewed[e.ID]:
+			left = append(left, Skip(e, "reviewed_since"))
+		default:
+			back = append(back, e.reversed())
+		}
+	}
+	return back, left
+}
+
+// count counts the skipped fields and keeps the first of them in the list.
 func (r *Reverted) count() {
-	slices.SortFunc(r.Skipped, func(a, b Skipped) int { return cmp.Compare(a.entry, b.entry) })
+	slices.SortFunc(r.Skipped, func(a, b Skipped) int {
+		switch blamed, other := a.Because != nil, b.Because != nil; {
+		case blamed == other:
+			return cmp.Compare(a.entry, b.entry)
+		case blamed: // first, no matter how many fields it blocks
+			return -1
+		}
+		return 1
+	})
 	r.ByReason = map[string]int{}
 	for _, s := range r.Skipped {
 		r.ByReason[s.Reason]++
@@ -299,8 +344,8 @@ func (r *Reverted) count() {
 	r.Skipped = slices.Clip(r.Skipped[:min(len(r.Skipped), mostSkipped)])
 }
 
-// writes returns what entries cost an agent's budget besides the transactions they are about,
-// according to their owners.
+// writes returns the cost of entries beyond the transactions and records they are about, according
+// to their owners.
 func (j *Journal) writes(ctx context.Context, q pg.Querier, entries []Entry) (int, error) {
 	of := map[string][]Entry{}
 	for _, e := range entries {
@@ -324,9 +369,8 @@ func (j *Journal) writes(ctx context.Context, q pg.Querier, entries []Entry) (in
 	return sum, nil
 }
 
-var errDry = errors.New("dry run")
-
-// all returns the owners in a fixed order, those of single fields last.
+// all returns the owners in a fixed order, with the owners of single fields last. Owners that set
+// where a record is come before its other owner, because other fields may depend on that.
 func (j *Journal) all() []Subject {
 	list := slices.SortedFunc(maps.Values(j.subjects), func(a,
 		b Subject,
@@ -334,7 +378,11 @@ func (j *Journal) all() []Subject {
 		return strings.Compare(a.Kind(), b.Kind())
 	})
 	for _, o := range j.owners {
-		list = append(list, o)
+		at := len(list)
+		if _, places := o.(interface{ Places() }); places {
+			at = slices.IndexFunc(list, func(s Subject) bool { return s.Kind() == o.Kind() })
+		}
+		list = slices.Insert(list, at, Subject(o))
 	}
 	return list
 }
@@ -354,12 +402,14 @@ func (j *Journal) takes(s Subject, e Entry) bool {
 
 // leaves reports whether setting the entry takes a definition out of use.
 func leaves(s Subject, e Entry) bool {
-	d, ok := s.(interface{ Leaves(record *string) bool })
-	return ok && d.Leaves(e.After)
+	d, ok := s.(interface {
+		Leaves(field string, after *string) bool
+	})
+	return ok && d.Leaves(e.Field, e.After)
 }
 
-// lock keeps others from changing the subjects of these changes until the transaction ends, so that
-// what undoing finds stays true.
+// lock locks the subjects of these changes until the transaction ends, so that the result of
+// undoing stays true.
 func (j *Journal) lock(ctx context.Context, tx pg.Tx, changes ...id.ID) error {
 	type row struct {
 		Subject string  `db:"subject"`
@@ -387,14 +437,15 @@ func (e Entry) reversed() Entry {
 	return e
 }
 
-// apply asks the owners to set fields, and returns those that were set and those that were left.
+// apply asks the owners to set fields, and returns the entries that were set and those that were
+// skipped.
 //
-// What comes into use goes first, so that others can lead to it; what goes out of use goes last,
-// when all that led to it is gone. Owners stand in the order in which they lead to each other, so
-// that turns round as well.
+// Records that come into use are set first, so that others can refer to them. Records that go out
+// of use are set last, when nothing refers to them any more. Owners are ordered by how they refer
+// to each other, so their order is reversed too.
 //
-// If whole, what refers to a record that could not come into being is left too. A revert need not
-// ask: the record of what it restores was there.
+// If whole is set, entries that refer to a record that could not be created are skipped too. A
+// revert does not need this, because the records that it restores existed.
 func (j *Journal) apply(ctx context.Context, tx pg.Tx, entries []Entry, whole bool) (done []Entry, skipped []Skipped,
 	err error,
 ) {

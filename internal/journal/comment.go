@@ -54,7 +54,7 @@ type CommentList struct {
 	HasMore    bool      `json:"has_more"`
 }
 
-// Comments returns the comments of a transaction, oldest first: ids follow the order in which
+// Comments returns the comments of a transaction, oldest first. Ids are in the order in which
 // comments were written.
 func (j *Journal) Comments(ctx context.Context, q pg.Querier, in ListComments) (CommentList, error) {
 	t, err := j.transaction(ctx, q, in.TransactionID)
@@ -78,7 +78,7 @@ func (j *Journal) Comments(ctx context.Context, q pg.Querier, in ListComments) (
 type AddComment struct {
 	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
 	Content       string  `json:"content" minLength:"1" maxLength:"10000"`
-	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline" agent:"The reason"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Reason, shown on the timeline" agent:"The reason"`
 }
 
 // AddComment writes a comment.
@@ -105,8 +105,8 @@ type Draft struct {
 	Note        *string
 }
 
-// Write stores comments by the call's actor, all in one statement, and returns their entries, which
-// the caller records.
+// Write stores comments by the call's actor in one statement, and returns their entries, which the
+// caller records.
 func Write(ctx context.Context, tx pg.Tx, drafts []Draft) ([]Entry, error) {
 	if len(drafts) == 0 {
 		return nil, nil
@@ -125,7 +125,7 @@ func Write(ctx context.Context, tx pg.Tx, drafts []Draft) ([]Entry, error) {
 		for i := range ids {
 			ids[i] = id.New()
 		}
-		slices.SortFunc(ids, id.ID.Compare) // those of one moment come in any order, and comments are listed by them
+		slices.SortFunc(ids, id.ID.Compare) // ids of the same moment are unordered, and comments are listed by id
 		for i, u := range ids {
 			shorts[i] = u.Short()
 		}
@@ -162,8 +162,8 @@ func (j *Journal) lockComment(ctx context.Context, tx pg.Tx, in CommentRef) (Com
 	if err != nil {
 		return Comment{}, nil, err
 	}
-	// The transaction first, as a revert does: or a revert that waits for this comment would write
-	// over it what it found before.
+	// Lock the transaction first, as a revert does. Otherwise a revert that waits for this comment
+	// would overwrite it with the text that it read before.
 	if _, err := pg.Exec(ctx, tx, `select from transaction where id = $1 for update`, t); err != nil {
 		return Comment{}, nil, err
 	}
@@ -174,7 +174,8 @@ func (j *Journal) lockComment(ctx context.Context, tx pg.Tx, in CommentRef) (Com
 	if err != nil {
 		return Comment{}, nil, pg.Found(err, "comment", "{comment.list} lists them")
 	}
-	if err := op.Owned(ctx, c.AuthorID, "an agent may change only its own comments; add one instead"); err != nil {
+	if err := op.Owned(ctx, c.AuthorID,
+		"agents can only change their own comments; add a comment instead"); err != nil {
 		return Comment{}, nil, err
 	}
 	source, err := c.source(ctx, tx)
@@ -183,12 +184,12 @@ func (j *Journal) lockComment(ctx context.Context, tx pg.Tx, in CommentRef) (Com
 	}
 	if a := op.ActorOf(ctx); Held(source, a, a.Administers) {
 		return Comment{}, nil, errs.New(errs.Forbidden,
-			"a person has edited this comment, and an agent cannot change what a person wrote; add a comment instead")
+			"a person has edited this comment, so agents can't change it; add a comment instead")
 	}
 	return c, source, nil
 }
 
-// source returns the source of the text: its last writer, who need not be its author.
+// source returns the source of the text: its last writer, who is not always its author.
 func (c Comment) source(ctx context.Context, q pg.Querier) (*string, error) {
 	source, err := pg.Value[*string](ctx, q, `select after_source from entry
 		where subject_id = $1 and field = 'comment' and ref = $2 order by id desc limit 1`, c.TransactionID, c.ID)
@@ -250,7 +251,7 @@ func (c Comment) entry(ctx context.Context, source, before, after *string) Entry
 	}
 }
 
-// comments are the journal's own subject.
+// comments is the subject that the journal itself owns.
 type comments struct{}
 
 func (comments) Kind() string { return Transaction }
@@ -258,11 +259,11 @@ func (comments) Kind() string { return Transaction }
 // Fields implements FieldOwner.
 func (comments) Fields() []string { return []string{FieldComment} }
 
-// Lock does nothing: the transactions that comments stand on are locked by their owner.
+// Lock does nothing: the owner of transactions locks the transactions that have the comments.
 func (comments) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
-// Apply sets comments to their text after the entry, or removes them. An agent cannot revert what a
-// person wrote.
+// Apply sets comments to their text after the entry, or removes them. An agent cannot revert a
+// person's comment.
 func (comments) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error) {
 	var skipped []Skipped
 	var ids []*id.ID

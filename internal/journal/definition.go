@@ -16,24 +16,40 @@ import (
 )
 
 // A Definition makes a table of definitions (tags, categories, counterparties) a Subject: its rows
-// are recorded and restored whole, as JSON. The owner of the table creates it, so that only the
-// owner's rows are written through it. The table has the columns id, deleted_at and updated_at;
-// unique names the column that identifies a live row, if there is one.
+// are recorded and restored whole, as JSON. The owner of the table creates the Definition, so that
+// only the owner's rows are written through it. The table has the columns id, deleted_at and
+// updated_at. Unique names the column that identifies a live row, if there is one.
 type Definition struct {
 	Subject string
 	Table   string
 	Columns []string // the row's content, without deleted_at
 	Unique  string
-	Gone    string // a column that is set in a row that another row replaces; "" if there is none
-	// Computed are columns that the database computes, so that nobody can set them.
+	Gone    string // a column that is set if another row replaces this one; "" if there is none
+	// Computed lists columns that the database computes and nobody can set.
 	Computed []string
-	// Fits returns which of these records would contradict the others if they were set now; may be
-	// nil.
+	// Fits returns the records that would contradict others if they were set now; may be nil.
 	Fits func(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error)
+	// Carried counts the transactions that lose or get these rows when the rows are deleted or
+	// restored. It is nil if the entries of such a change name the transactions.
+	Carried func(ctx context.Context, q pg.Querier, ids []id.ID) (int, error)
 }
 
-// Leaves reports whether a row that becomes this record goes out of use.
-func (d Definition) Leaves(record *string) bool {
+// Writes returns the cost of these entries in an agent's budget beyond one write for each record.
+func (d Definition) Writes(ctx context.Context, q pg.Querier, entries []Entry) (int, error) {
+	var ids []id.ID
+	for _, e := range entries {
+		if e.Field == FieldRecord && (e.Before == nil) != (e.After == nil) {
+			ids = append(ids, e.SubjectID)
+		}
+	}
+	if d.Carried == nil || len(ids) == 0 {
+		return 0, nil
+	}
+	return d.Carried(ctx, q, ids)
+}
+
+// Leaves reports whether this value of the field takes a row out of use.
+func (d Definition) Leaves(_ string, record *string) bool {
 	if record == nil {
 		return true
 	}
@@ -50,8 +66,7 @@ func (d Definition) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return err
 }
 
-// Read returns the rows as they are now: the JSON of each live row; deleted and missing rows are
-// left out.
+// Read returns the current JSON of each live row. Deleted and missing rows are left out.
 func (d Definition) Read(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]*string, error) {
 	rows, err := q.Query(ctx, fmt.Sprintf(`select id, to_jsonb(x)::text
 		from (select id, %s from %s where id = any($1)
@@ -69,7 +84,7 @@ func (d Definition) Read(ctx context.Context, q pg.Querier, ids []id.ID) (map[id
 	return out, err
 }
 
-// Around runs a write of these rows and returns the entries for what it did to them.
+// Around runs a write to these rows and returns the entries for its effects on them.
 func (d Definition) Around(ctx context.Context, tx pg.Tx, ids []id.ID, source string, write func() error) ([]Entry,
 	error,
 ) {
@@ -98,7 +113,7 @@ func (d Definition) Around(ctx context.Context, tx pg.Tx, ids []id.ID, source st
 	return entries, nil
 }
 
-// Recorded runs a write of these rows and records its effects and their consequences as one change.
+// Recorded runs a write to these rows and records its effects and their consequences as one change.
 func (d Definition) Recorded(ctx context.Context, tx pg.Tx, ids []id.ID, summary string,
 	write func() ([]Entry, error),
 ) error {
@@ -110,13 +125,17 @@ func (d Definition) Recorded(ctx context.Context, tx pg.Tx, ids []id.ID, summary
 	if err != nil {
 		return err
 	}
-	_, err = Record(ctx, tx, Note{Summary: summary}, append(entries, more...))
+	writes, err := d.Writes(ctx, tx, entries)
+	if err != nil {
+		return err
+	}
+	_, err = Record(ctx, tx, Note{Summary: summary, Writes: writes}, append(entries, more...))
 	return err
 }
 
 // Apply implements Subject: a row becomes the record after the entry, or a tombstone if there is
-// none. If another transaction is taking a name at the same moment, Apply waits for it, and the
-// name is then taken.
+// none. If a concurrent transaction is using a name, Apply waits for it, and the name is then
+// taken.
 func (d Definition) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error) {
 	for range patience {
 		free, skipped, err := d.free(ctx, tx, entries)
@@ -128,10 +147,10 @@ func (d Definition) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Ski
 			return skipped, err
 		}
 	}
-	return nil, errs.New(errs.Conflict, "other calls are using the names that this would restore; try again")
+	return nil, errs.New(errs.Conflict, "other calls are using the names to be restored; try again")
 }
 
-// patience is how often a revert checks again for names that others took in the meantime.
+// patience is how often a revert checks again for names that were taken in the meantime.
 const patience = 5
 
 // free returns the entries that can be set now.
@@ -163,7 +182,7 @@ func (d Definition) free(ctx context.Context, tx pg.Tx, entries []Entry) (free [
 	return free, append(skipped, left...), nil
 }
 
-// set writes the rows as the entries say.
+// set writes the rows according to the entries.
 func (d Definition) set(ctx context.Context, tx pg.Tx, entries []Entry) error {
 	var ids []id.ID
 	var records []*string
@@ -207,7 +226,7 @@ func collectRows(rows pgx.Rows) (map[id.ID]json.RawMessage, error) {
 	return out, err
 }
 
-// Make implements maker. A row that has been there before stays as it is.
+// Make implements maker. An existing row stays unchanged.
 func (d Definition) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
 	var first map[string]json.RawMessage
 	if err := json.Unmarshal(rows[0], &first); err != nil {
@@ -233,8 +252,8 @@ func (d Definition) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) 
 	return nil
 }
 
-// taken reports whether another live row has taken the name since. A change has few definitions, so
-// one query for each is enough.
+// taken reports whether another live row uses the name. A change has few definitions, so one query
+// for each is enough.
 func (d Definition) taken(ctx context.Context, tx pg.Tx, e Entry) (bool, error) {
 	var record map[string]any
 	if err := json.Unmarshal([]byte(*e.After), &record); err != nil {

@@ -64,7 +64,7 @@ func TestLeaves(t *testing.T) {
 		"one that is not JSON":   {merged, new(`x`), false},
 		"Gone of another record": {tags, new(`{"canonical_id":"x"}`), false},
 	} {
-		if got := c.of.Leaves(c.record); got != c.want {
+		if got := c.of.Leaves(FieldRecord, c.record); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

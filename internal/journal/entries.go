@@ -16,14 +16,14 @@ import (
 	"coffer/internal/text"
 )
 
-// ListEntries asks for a page of what a change did.
+// ListEntries asks for a page of a change's entries.
 type ListEntries struct {
 	ChangeID string `json:"change_id" minLength:"1" doc:"The change's UUID or short id"`
 	Cursor   string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit    int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
-// A ChangeEntry is what a change did to one field, as a person reads it.
+// A ChangeEntry is the effect of a change on one field, for a person to read.
 type ChangeEntry struct {
 	Subject      string            `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern,finding"`
 	ID           id.ID             `json:"id" doc:"The subject's id"`
@@ -31,8 +31,8 @@ type ChangeEntry struct {
 	Transaction  *EntryTransaction `json:"transaction" doc:"null if the subject is not a transaction"`
 	Field        string            `json:"field" doc:"record: the whole record"`
 	Before       *text.Untrusted   `json:"before" doc:"Untrusted: slug of a category or tag, name of a counterparty or account, text of a comment, or the changed parts of a record"`
-	After        *text.Untrusted   `json:"after" doc:"Untrusted, as before"`
-	BeforeSource *string           `json:"before_source" doc:"What had set it: rule, user, agent or provider"`
+	After        *text.Untrusted   `json:"after" doc:"Untrusted, like before"`
+	BeforeSource *string           `json:"before_source" doc:"What set it before: rule, user, agent or provider"`
 	AfterSource  *string           `json:"after_source"`
 	RuleID       *id.ID            `json:"rule_id" doc:"The rule that did it"`
 }
@@ -63,7 +63,7 @@ type shown struct {
 	Name     *text.Untrusted `db:"name"`
 }
 
-// Entries are read from a source that is called e, with the names of their values.
+// A query for entries from a source with the alias e, with the names of their values.
 const (
 	namedEntries = `
 		select e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.after, e.before_source, e.after_source,
@@ -88,8 +88,8 @@ const (
 		left join tag tg on e.field = 'tag' and tg.id = e.ref`
 )
 
-// Show returns planned entries as a person reads them, in their order. What only the whole plan
-// creates is named too.
+// Show returns planned entries for a person to read, in their order. Records that only the whole
+// plan creates are named too.
 func Show(ctx context.Context, q pg.Querier, entries, whole []Planned) ([]ChangeEntry, error) {
 	list, err := json.Marshal(entriesOf(entries))
 	if err != nil {
@@ -194,7 +194,7 @@ func (r shown) entry() ChangeEntry {
 }
 
 // parts returns what a person needs to see of a definition: its name if it was created or deleted,
-// else the parts that differ.
+// else the fields that differ.
 func parts(before, after *string) (from, to *string) {
 	was, is := columns(before), columns(after)
 	if was == nil || is == nil {
@@ -229,7 +229,7 @@ func called(record map[string]any) *string {
 	return new("")
 }
 
-// printed returns a part of a record as text: an id in its short form, a missing value as a dash.
+// printed returns a field of a record as text: an id in its short form, a missing value as a dash.
 func printed(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -6,8 +6,8 @@ import (
 	"coffer/internal/id"
 )
 
-// A person sees the name of a definition that came or went, and of one that changed the parts that
-// differ.
+// A person sees the name of a definition that was created or deleted, and the differing fields of
+// one that was changed.
 func TestPartsOfARecord(t *testing.T) {
 	t.Parallel()
 	u := id.New()
@@ -37,7 +37,7 @@ func TestPartsOfARecord(t *testing.T) {
 	}
 }
 
-// An entry leads to its subject, and to the definition that it makes the subject point at.
+// An entry leads to its subject, and to the definition that it makes the subject refer to.
 func TestLeads(t *testing.T) {
 	t.Parallel()
 	subject, other := id.New(), id.New()

@@ -6,9 +6,9 @@ import (
 	"coffer/internal/id"
 )
 
-// A field that a change wrote, and what was written to it later. A capital letter is a change or
-// what brings it back, a small one the revert that takes it back. The member looked from is A
-// itself, or its revert a.
+// Each case is a field that a change wrote, and the later writes to it. A capital letter is a
+// change or its restoration, a small letter the revert that undoes it. The member is A itself, or
+// its revert a.
 func TestFate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -20,20 +20,20 @@ func TestFate(t *testing.T) {
 		{"A", "aA", false, false},
 		{"A", "aAa", true, false},
 		{"A", "B", false, true},
-		{"A", "Bb", false, false},   // B and its revert leave the field as if neither had been
-		{"A", "BbB", false, true},   // B is back
-		{"A", "BCcb", false, false}, // taken off in turn
-		{"A", "AA", false, false},   // one change may write a field twice
-		{"A", "aB", true, false},    // nothing of A stands, so B is above nothing
-		{"A", "z", false, true},     // below A something was taken off
-		{"A", "zZ", false, true},    // Z comes back, but above A
+		{"A", "Bb", false, false},   // B and its revert cancel out
+		{"A", "BbB", false, true},   // B is restored
+		{"A", "BCcb", false, false}, // undone in turn
+		{"A", "AA", false, false},   // a change may write a field twice
+		{"A", "aB", true, false},    // A is undone, so B touches nothing of it
+		{"A", "z", false, true},     // a change below A was undone
+		{"A", "zZ", false, true},    // Z is restored, but above A
 		{"a", "", false, false},
 		{"a", "A", true, true},
 		{"a", "Aa", false, false},
 		{"a", "B", false, true},
 		{"a", "Bb", false, false},
 		{"a", "z", false, true},
-		{"a", "zZ", false, false}, // what was taken off below and put back is as it was
+		{"a", "zZ", false, false}, // an undone and restored change below cancels out
 	} {
 		roots := map[rune]id.ID{}
 		family := func(r rune) changeFamily {

@@ -20,7 +20,7 @@ const (
 	Sync   = "sync"
 	Import = "import"
 	Revert = "revert"
-	// WorkflowRun is the cause of what a workflow run does by calls of its own.
+	// WorkflowRun is the cause of changes that a workflow run makes by its own calls.
 	WorkflowRun = "workflow_run"
 )
 
@@ -39,7 +39,7 @@ const (
 	Finding      = "finding"
 )
 
-// The fields that entries are about. Record is a whole definition, as JSON.
+// The fields of entries. FieldRecord is a whole definition, as JSON.
 const (
 	FieldCategory     = "category"
 	FieldCounterparty = "counterparty"
@@ -47,17 +47,17 @@ const (
 	FieldComment      = "comment"
 	FieldDeleted      = "deleted"
 	FieldRecord       = "record"
-	FieldSplit        = "split" // of a transaction: which parts it has, with their amounts
-	// FieldAccount is the account that a transaction is in: its id, and behind it the bank's id of
-	// the transaction where that changes with the account.
+	FieldSplit        = "split" // of a transaction: its parts and their amounts
+	// FieldAccount is a transaction's account: its id, followed by the bank's id of the transaction
+	// if that changes with the account.
 	FieldAccount = "account"
-	// FieldMatch is what was said about one pair: of an account link, or of a transaction that was
-	// entered by hand and a bank's.
+	// FieldMatch is a decision about one pair: of an account link, or of a manual transaction and a
+	// bank's.
 	FieldMatch = "match"
-	// Matched and Parted are the values of FieldMatch of transactions.
+	// Matched and Parted are the values of FieldMatch for transactions.
 	Matched = "matched"
 	Parted  = "parted"
-	// FieldAmount and those below are of transactions that were entered by hand.
+	// FieldAmount and the fields below are those of manual transactions.
 	FieldAmount       = "amount"
 	FieldDate         = "date"
 	FieldName         = "name"
@@ -65,14 +65,17 @@ const (
 	FieldDetail       = "detail"
 )
 
-// An Entry is what a change does to one field of one subject: the value and its source before and
-// after.
+// HandFields are the fields of a transaction that can be changed only if it is manual.
+var HandFields = []string{FieldAmount, FieldDate, FieldName, FieldMerchantName, FieldDetail}
+
+// An Entry is the effect of a change on one field of one subject: the value and its source before
+// and after.
 type Entry struct {
 	ID           int64   `db:"id" json:"id"`
 	Subject      string  `db:"subject" json:"subject"`
 	SubjectID    id.ID   `db:"subject_id" json:"subject_id"`
 	Field        string  `db:"field" json:"field"`
-	Ref          *id.ID  `db:"ref" json:"ref"` // which tag, which comment, which match
+	Ref          *id.ID  `db:"ref" json:"ref"` // the tag, comment or match
 	Before       *string `db:"before" json:"before"`
 	After        *string `db:"after" json:"after"`
 	BeforeSource *string `db:"before_source" json:"before_source"`
@@ -83,20 +86,21 @@ type Entry struct {
 
 // A Subject applies entries to the records it owns when a revert asks for it.
 type Subject interface {
-	// Kind is the subject of the entries that it applies.
+	// Kind returns the subject of the entries that it applies.
 	Kind() string
-	// Lock keeps others from changing these records until the transaction ends.
+	// Lock locks these records until the transaction ends.
 	Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error
 	// Apply sets each entry's field to After and AfterSource, and returns the entries it could not
 	// set, with the reasons. It records nothing; the journal does.
 	Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error)
 }
 
-// A FieldOwner is a Subject that applies some fields of records whose other fields and locks belong
-// to the Subject of the same kind. It is asked after that one.
+// A FieldOwner is a Subject that applies some fields of records. The other fields and the locks
+// belong to the Subject of the same kind. A FieldOwner is called after that Subject, or before it
+// if it has a method Places, because then its fields determine where the record is.
 type FieldOwner interface {
 	Subject
-	// Fields are the fields that it applies.
+	// Fields returns the fields that it applies.
 	Fields() []string
 }
 
@@ -104,11 +108,14 @@ type FieldOwner interface {
 type Skipped struct {
 	Subject   string `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern,finding"`
 	SubjectID id.ID  `json:"subject_id"`
-	// TransactionID repeats the subject's id if it is a transaction, which it nearly always is.
+	// TransactionID repeats the subject's id if it is a transaction, as it nearly always is.
 	TransactionID *id.ID `json:"transaction_id"`
 	Field         string `json:"field"`
-	Reason        string `json:"reason" enum:"changed_since,held,missing,conflict" doc:"changed_since: someone changed it later; held: a person set it and the caller is an agent; missing: it no longer exists; conflict: its name is taken, or it would contradict the current data"`
-	entry         int64
+	Reason        string `json:"reason" enum:"changed_since,reviewed_since,held,missing,conflict,together" doc:"changed_since: someone changed it later; reviewed_since: a person closed the review later and let it stand; held: a person set it and the caller is an agent; missing: it no longer exists; conflict: its name is taken, or it would contradict the current data; together: the account and the transactions of a merge or removal go back together, and not all of them can"`
+	// Because is set if the field itself could not be restored, and nil if another field is the
+	// cause.
+	Because *string `json:"because,omitempty" enum:"changed_since,held,missing,conflict" doc:"With reason together: why each field that causes it can't be restored"`
+	entry   int64
 }
 
 // Skip returns the Skipped of an entry.
@@ -127,7 +134,7 @@ type Journal struct {
 	owners   []FieldOwner
 }
 
-// A Config is what a Journal is made of.
+// A Config holds the parts of a Journal.
 type Config struct {
 	DB       *pg.DB
 	Subjects []Subject // every owner of records that can be reverted
@@ -149,14 +156,14 @@ func New(c Config) *Journal {
 
 // A Note describes a change besides its entries.
 type Note struct {
-	Cause   string // "" takes it from the call: workflow_run for a run's, tool for a tool's, else api
-	Summary string // our own words; PayeeMark stands for the payee
-	Wording *int32 // the payee's, if the summary has the mark
+	Cause   string // "" derives it from the call: workflow_run for a run, tool for a tool, else api
+	Summary string // coffer's own text; PayeeMark stands for the payee
+	Wording *int32 // the payee's wording, if the summary has the mark
 	Reverts *id.ID
-	// Writes is what it costs an agent's budget besides the transactions that its entries are
-	// about.
+	// Writes is the change's cost in an agent's budget beyond the transactions and records that its
+	// entries are about: the transactions that lose or get something with a record.
 	Writes int
-	// Approved says that a person approved the change, so that it counts against no budget.
+	// Approved means that a person approved the change, so that it does not count against a budget.
 	Approved bool
 }
 
@@ -166,10 +173,10 @@ const maxNote = 1000
 // trips.
 const few = 500
 
-// Record writes a change and its entries, some thousands in a few statements, and returns its id.
-// Without entries it writes nothing and returns nil.
-// It must come last in a call, when the locks of everything the entries are about are held: the
-// numbers drawn here are the order in which things happened, and lists and reverts rely on it.
+// Record writes a change and its entries, thousands of them in a few statements, and returns its
+// id. Without entries it writes nothing and returns nil. It must come last in a call, when
+// everything that the entries are about is locked: the numbers that it assigns are the order in
+// which changes happened, and lists and reverts rely on it.
 func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, error) {
 	if len(entries) == 0 {
 		return nil, nil //nolint:nilnil // the comment says so
@@ -185,12 +192,12 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 			n.Cause = API
 		}
 	}
-	if err := spend(ctx, tx, n, Touched(entries)+n.Writes); err != nil {
+	if err := spend(ctx, tx, n, cost(ctx, n, entries)); err != nil {
 		return nil, err
 	}
 	var change id.ID
 	err := pg.Redraw(ctx, tx, "change_short_id", func(tx pg.Tx) error {
-		change = id.New() // says nothing about order: servers' clocks differ
+		change = id.New() // its order has no meaning: servers' clocks differ
 		_, err := pg.Exec(ctx, tx, `
 			insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries,
 				created_at, reverts, root, round, undoes, wording)
@@ -212,6 +219,9 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 	}
 	if err := write(ctx, tx, change, entries); err != nil {
 		return nil, err
+	}
+	if trying(ctx) != nil {
+		return &change, nil // it will be rolled back, so nobody is notified
 	}
 	if s := rehearsing(ctx); s != nil {
 		s.changes = append(s.changes, change)
@@ -237,17 +247,16 @@ func Continue(ctx context.Context, tx pg.Tx, change *id.ID) (*id.ID, error) {
 	return change, nil
 }
 
-// lockChange keeps others from extending or reverting the change until the transaction ends.
+// lockChange locks the change until the transaction ends: nobody else can extend or revert it.
 func lockChange(ctx context.Context, tx pg.Tx, change id.ID) error {
 	_, err := pg.Exec(ctx, tx, `select from change where id = $1 for no key update`, change)
 	return err
 }
 
-// Extend adds entries to a change that Continue returned, a part at a time, each part about other
-// transactions. Without a change it is Record.
-// Entries about subjects that a later change has touched cannot become part of the earlier change,
-// or neither could be reverted before the other. They are recorded as a change of their own, which
-// is returned as beside.
+// Extend adds a batch of entries to a change that Continue returned. Each batch is about other
+// transactions. If change is nil, it is Record. Entries about subjects that a later change has
+// touched cannot become part of the earlier change, or neither could be reverted before the other.
+// They are recorded as a separate change, which is returned as beside.
 func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entry) (extended, beside *id.ID,
 	err error,
 ) {
@@ -263,7 +272,7 @@ func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entr
 		return nil, nil, err
 	}
 	if len(free) > 0 {
-		if err := spend(ctx, tx, n, Touched(free)); err != nil {
+		if err := spend(ctx, tx, n, cost(ctx, Note{}, free)); err != nil {
 			return nil, nil, err
 		}
 		if err := write(ctx, tx, *change, free); err != nil {
@@ -275,13 +284,13 @@ func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entr
 			return nil, nil, err
 		}
 	}
-	n.Summary += ", where others had written in the meantime"
+	n.Summary += ", for records edited in the meantime"
 	beside, err = Record(ctx, tx, n, overtaken)
 	return change, beside, err
 }
 
-// part divides entries by whether a later change has touched their subject or what they point at.
-// Definitions that are created now never become part of the earlier change.
+// part divides entries by whether a later change has touched their subject or the definition they
+// refer to. Definitions that are created now never become part of the earlier change.
 func part(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) (free, overtaken []Entry, err error) {
 	later, err := pg.Value[bool](ctx, tx, `select exists (select from change l where l.seq > c.seq) from change c
 		where c.id = $1`, change)
@@ -292,7 +301,7 @@ func part(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) (free, o
 	hit := map[id.ID]bool{}
 	for _, e := range entries {
 		ids = append(ids, e.leads()...)
-		if e.Subject != Transaction { // a name may be free only because of what came after
+		if e.Subject != Transaction { // a name may be free only because of a later change
 			hit[e.SubjectID] = true
 		}
 	}
@@ -320,7 +329,7 @@ func part(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) (free, o
 	return free, overtaken, nil
 }
 
-// leads returns the entry's subject and the definition that it makes the subject point at.
+// leads returns the entry's subject and the definition that it makes the subject refer to.
 func (e Entry) leads() []id.ID {
 	ids := []id.ID{e.SubjectID}
 	switch {
@@ -343,7 +352,7 @@ func distinct(ids []id.ID) []id.ID {
 	})
 }
 
-// Touched returns how many transactions the entries are about.
+// Touched returns the number of transactions that the entries are about.
 func Touched(entries []Entry) int {
 	subjects := map[id.ID]bool{}
 	for _, e := range entries {
@@ -414,7 +423,8 @@ func Source(a op.Actor) string {
 	return "rule"
 }
 
-// Held reports whether a field with that source may not be set by that actor without force.
+// Held reports whether a field with that source is protected from the actor, who cannot set it
+// without force.
 func Held(source *string, a op.Actor, force bool) bool {
 	return source != nil && *source == op.User && a.Type != op.User && !force
 }

@@ -2,13 +2,13 @@ package journal
 
 import "coffer/internal/op"
 
-// Ops is the journal's menu.
+// Ops returns the operations on changes, comments and timelines.
 func (j *Journal) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "change.list", Route: "GET /changes", Tool: "list_changes", Summary: "Lists changes, newest first.",
 			Agent: "Lists changes, newest first: what was done, by whom, how many fields it changed and " +
-				"whether it was undone. Use it to find what revert_change should undo.",
+				"whether it was undone. Use it to find a change to pass to revert_change.",
 		}, j.List),
 		op.Reading(op.Spec{Name: "change.get", Route: "GET /changes/{change_id}", Summary: "Shows one change."}, j.Get),
 		op.Reading(op.Spec{
@@ -17,7 +17,7 @@ func (j *Journal) Ops() []*op.Op {
 		}, j.Entries),
 		op.Writing(op.Spec{
 			Name: "change.revert", Route: "POST /changes/{change_id}/revert",
-			Summary: "Undoes a change: restores every field that nobody has changed since.",
+			Summary: "Undoes a change: restores every field that has not been changed since.",
 		}, j.Revert),
 		op.Reading(op.Spec{
 			Name: "comment.list", Route: "GET /transactions/{transaction_id}/comments",

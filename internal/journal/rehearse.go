@@ -18,28 +18,28 @@ import (
 // the plan.
 type Planned struct {
 	Entry
-	Step int             `db:"step" json:"step"` // the call that it came from; entries of one call belong together
+	Step int             `db:"step" json:"step"` // the call that wrote it; entries of one call belong together
 	Seen *int64          `db:"seen" json:"seen"` // the newest entry about the field at that time
-	Row  json.RawMessage `db:"row" json:"row"`   // the whole row of what the entry creates
+	Row  json.RawMessage `db:"row" json:"row"`   // the whole row of the record that the entry creates
 }
 
-// A Rehearsal is the books that something is tried on.
+// A Rehearsal describes the books that a rehearsal runs on.
 type Rehearsal struct {
-	AsOf *pg.Time  // as they were then; nil for as they are
-	Plan []Planned // what has been planned so far, on top of that
+	AsOf *pg.Time  // the state at this time; nil for the current state
+	Plan []Planned // the entries planned so far, applied on top of that
 }
 
 // A maker is a Subject whose records a call can create. A plan has the whole row of each, so that
 // it can be created later with the same id.
 type maker interface {
-	// Rows returns the rows as they are now.
+	// Rows returns the current rows.
 	Rows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]json.RawMessage, error)
-	// Make inserts the rows that are not there, as if they had been created and deleted. Apply then
-	// brings them into use.
+	// Make inserts the missing rows, as if they had been created and deleted. Apply then brings
+	// them into use.
 	Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error
 }
 
-// A scribe remembers the changes of a transaction that will be rolled back.
+// A scribe collects the changes of a transaction that will be rolled back.
 type scribe struct{ changes []id.ID }
 
 type scribeKey struct{}
@@ -50,7 +50,7 @@ func rehearsing(ctx context.Context) *scribe {
 	return s
 }
 
-// Rehearsing reports whether what is written will be rolled back, and at most become a plan.
+// Rehearsing reports whether writes in ctx will be rolled back and at most become a plan.
 func Rehearsing(ctx context.Context) bool { return rehearsing(ctx) != nil }
 
 // Rehearse is RehearseIn in a transaction of its own.
@@ -73,9 +73,9 @@ func (j *Journal) Rehearse(ctx context.Context, r Rehearsal, f func(context.Cont
 	return made, err
 }
 
-// RehearseIn runs f on the books with a plan carried out, rolls everything back, and returns the
-// entries that f's changes wrote, for the end of the plan. Nothing of it counts against a budget.
-// An error of f is returned; what a call refused is f's to keep.
+// RehearseIn runs f on the books after it has applied a plan, rolls everything back, and returns
+// the entries that f's changes wrote, to be appended to the plan. None of it counts against a
+// budget. An error of f is returned; f itself must keep the errors of refused calls.
 func (j *Journal) RehearseIn(ctx context.Context, tx pg.Tx, r Rehearsal,
 	f func(context.Context, pg.Tx) error,
 ) (made []Planned, err error) {
@@ -113,7 +113,7 @@ func (j *Journal) RehearseIn(ctx context.Context, tx pg.Tx, r Rehearsal,
 	return made, nil
 }
 
-// rehearsed returns the entries of changes in their order, each with the newest entry about its
+// rehearsed returns the entries of changes in their order. Each has the newest entry about its
 // field that neither these nor the other changes wrote.
 func (j *Journal) rehearsed(ctx context.Context, tx pg.Tx, changes, others []id.ID) ([]Planned, error) {
 	if len(changes) == 0 {
@@ -160,17 +160,17 @@ func (j *Journal) rehearsed(ctx context.Context, tx pg.Tx, changes, others []id.
 	return list, nil
 }
 
-// makes reports whether only the rehearsal had the entry's record.
+// makes reports whether the entry's record existed only in the rehearsal.
 func (p Planned) makes() bool { return len(p.Row) > 0 && string(p.Row) != "null" }
 
 func (e Entry) spot() spot { return at(e.SubjectID, e.Field, e.Ref) }
 
-// creates reports whether the entry's record was not there before it.
+// creates reports whether the entry creates its record.
 func (e Entry) creates() bool {
 	return e.Before == nil && e.After != nil && (e.Field == FieldRecord || e.Field == FieldComment)
 }
 
-// record is the record that the entry is about: a comment is a record of its own.
+// record returns the id of the record that the entry is about: a comment is a separate record.
 func (e Entry) record() id.ID {
 	if e.Field == FieldComment && e.Ref != nil {
 		return *e.Ref
@@ -178,18 +178,25 @@ func (e Entry) record() id.ID {
 	return e.SubjectID
 }
 
-// newestOf returns the newest entry about each of the fields that these changes did not write.
+// newestOf returns the newest entry about each field, ignoring the given changes.
 //
-// It reads whole histories and not each field's apart, for the reason that undoing gives.
+// It reads whole histories and not each field's history separately, for the reason given at
+// undoing.
 func newestOf(ctx context.Context, q pg.Querier, plan []Planned, without []id.ID) (map[spot]*int64, error) {
 	ids := make([]id.ID, len(plan))
 	for i, p := range plan {
 		ids[i] = p.SubjectID
 	}
-	rows, err := pg.All[touch](ctx, q, `
-		select max(y.id) as id, y.subject_id, y.field, y.ref, v.id as change_id
+	type newest struct {
+		ID      int64  `db:"id"`
+		Subject id.ID  `db:"subject_id"`
+		Field   string `db:"field"`
+		Ref     *id.ID `db:"ref"`
+	}
+	rows, err := pg.All[newest](ctx, q, `
+		select max(y.id) as id, y.subject_id, y.field, y.ref
 		from unnest($1::uuid[]) v (id) join entry y on y.subject_id = v.id
-		where y.change_id <> all ($2) group by y.subject_id, y.field, y.ref, v.id`, distinct(ids), without)
+		where y.change_id <> all ($2) group by y.subject_id, y.field, y.ref`, distinct(ids), without)
 	out := make(map[spot]*int64, len(rows))
 	for _, r := range rows {
 		out[at(r.Subject, r.Field, r.Ref)] = &r.ID
@@ -197,8 +204,8 @@ func newestOf(ctx context.Context, q pg.Querier, plan []Planned, without []id.ID
 	return out, err
 }
 
-// Net returns a plan with one entry for each field: what was there first, and what will be there
-// last. Fields that end as they began are left out.
+// Net returns a plan with one entry for each field, from its first value to its last. Fields that
+// end as they began are left out.
 func Net(plan []Planned) []Planned {
 	first := make(map[spot]int, len(plan))
 	out := make([]Planned, 0, len(plan))
@@ -216,25 +223,36 @@ func Net(plan []Planned) []Planned {
 
 func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// A Carried says what became of a plan.
+// A Carried is the result of carrying out a plan.
 type Carried struct {
-	// Changes is usually one. If a name changed hands within the plan, each call is a change of its
-	// own, because undoing them all at once would meet the name twice.
+	// Changes usually has one change. If a name moves from one record to another within the plan,
+	// each call becomes a separate change, because undoing them all at once would meet the name
+	// twice.
 	Changes []id.ID
 	Done    int // fields that were set
 	Skipped []Skipped
-	// Left has the reasons of Skipped by the numbers of all entries of the plan about that field.
+	// Left maps the numbers of the plan's entries about a skipped field to the reason.
 	Left map[int64]string
+	// Bound maps records that were not created to the records of the same names that are in use by
+	// now.
+	Bound map[id.ID]id.ID
 }
 
-// Carry carries out a plan as a change of the caller. Fields that someone has changed since they
-// were rehearsed are left, and so is what would contradict the current data. Whether a person holds
-// a field was asked when the plan was made, and a person has approved it since.
+// Carry carries out a plan as a change by the caller. It skips fields that someone has changed
+// since they were rehearsed, and fields that would contradict the current data. A record whose name
+// is in use by now is not created; references to it become references to the one in use. Carry does
+// not check whether a person holds a field: that was checked when the plan was made, and a person
+// has approved the plan since.
 func (j *Journal) Carry(ctx context.Context, tx pg.Tx, n Note, plan []Planned) (Carried, error) {
 	out := Carried{Left: map[int64]string{}}
 	if len(plan) == 0 {
 		return out, nil
 	}
+	plan, bound, err := j.bind(ctx, tx, plan)
+	if err != nil {
+		return out, err
+	}
+	out.Bound = bound
 	if err := j.lockPlan(ctx, tx, plan); err != nil {
 		return out, err
 	}
@@ -287,7 +305,7 @@ func (j *Journal) Carry(ctx context.Context, tx pg.Tx, n Note, plan []Planned) (
 	return out, nil
 }
 
-// lockPlan locks what a plan is about, in the order that reverts use.
+// lockPlan locks the subjects of a plan, in the order that reverts use.
 func (j *Journal) lockPlan(ctx context.Context, tx pg.Tx, plan []Planned) error {
 	ids := map[string][]id.ID{}
 	for _, p := range plan {
@@ -305,8 +323,8 @@ func (j *Journal) lockPlan(ctx context.Context, tx pg.Tx, plan []Planned) error 
 	return nil
 }
 
-// makeRows creates what only the rehearsal had. Owners stand in the order in which their rows
-// refer to each other.
+// makeRows creates the records that existed only in the rehearsal. Owners are ordered by how their
+// rows refer to each other.
 func (j *Journal) makeRows(ctx context.Context, tx pg.Tx, plan []Planned) error {
 	for _, s := range j.all() {
 		var rows []json.RawMessage
@@ -324,11 +342,11 @@ func (j *Journal) makeRows(ctx context.Context, tx pg.Tx, plan []Planned) error 
 	return nil
 }
 
-// settle sets the fields of a plan, and returns what it set, in parts that can be undone each at
-// once, and what it had to leave. It acts as a person: see Carry.
+// settle sets the fields of a plan. It returns the entries that it set, in parts that can each be
+// undone at once, and the entries that it skipped. It acts as a person: see Carry.
 //
-// All fields go to their last values at once. If something cannot, the calls are repeated one
-// after another, because one of them may have freed a name that a later one took.
+// It first sets all fields to their last values at once. If some entry cannot be set, it repeats
+// the calls one after another, because one of them may have freed a name that a later one took.
 func (j *Journal) settle(ctx context.Context, tx pg.Tx, plan []Planned) (done [][]Entry, skipped []Skipped, err error) {
 	actor := op.ActorOf(ctx)
 	actor.Type = op.User
@@ -377,15 +395,15 @@ func entriesOf(plan []Planned) []Entry {
 	return out
 }
 
-// asOfMost is how many entries AsOf goes back over: about ten seconds.
+// asOfMost is the maximum number of entries that AsOf undoes: about ten seconds.
 const asOfMost = 200_000
 
-// AsOf makes the books what they were at a moment, in a transaction that must be rolled back, and
-// returns the fields that it had to leave. Each field goes to what stood before the first entry
-// since then. Facts of the bank stay: transactions that it brought since, and what it changed.
+// AsOf sets the books to their state at a moment, in a transaction that must be rolled back, and
+// returns the fields that it skipped. Each field gets the value before the first entry since then.
+// The bank's facts stay: transactions that it added or changed since.
 func (j *Journal) AsOf(ctx context.Context, tx pg.Tx, moment pg.Time) ([]Skipped, error) {
-	// A long change is entered in batches, under the time of the first. So what follows the first
-	// entry of a later change counts as later, too.
+	// A long change is written in batches, with the time of the first. So all entries after the
+	// first entry of a later change count as later too.
 	first, err := pg.Value[*int64](ctx, tx, `select min(e.id) from change c join entry e on e.change_id = c.id
 		where c.created_at > $1`, moment)
 	if err != nil || first == nil {
@@ -403,7 +421,7 @@ func (j *Journal) AsOf(ctx context.Context, tx pg.Tx, moment pg.Time) ([]Skipped
 	}
 	if len(rows) > asOfMost {
 		return nil, errs.New(errs.ValidationError,
-			"more than %d fields have changed since then; choose a later moment", asOfMost)
+			"more than %d fields have changed since then; choose a later time", asOfMost)
 	}
 	plan := make([]Planned, len(rows))
 	step := 0

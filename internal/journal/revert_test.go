@@ -37,7 +37,7 @@ func (s *shelf) in(t *testing.T, do func(tx pg.Tx) error) {
 	}
 }
 
-// write runs a statement on one tag as a recorded change and returns its id.
+// write runs a statement on one tag as a recorded change and returns the change's id.
 func (s *shelf) write(t *testing.T, tag id.ID, statement string, args ...any) string {
 	t.Helper()
 	s.in(t, func(tx pg.Tx) error {
@@ -74,7 +74,7 @@ func (s *shelf) revert(t *testing.T, change string) (out Reverted) {
 	return out
 }
 
-// name is the tag's display name, or "" if it is deleted.
+// name returns the tag's display name, or "" if it is deleted.
 func (s *shelf) name(t *testing.T, tag id.ID) string {
 	t.Helper()
 	name, err := pg.Value[string](s.ctx, s.db, `select case when deleted_at is null then display_name else '' end
@@ -119,7 +119,8 @@ func TestRevertTwiceIsRefused(t *testing.T) {
 	}
 }
 
-// What others changed since stays, and is restored as soon as their change is gone.
+// A revert skips fields that others changed since, and can restore them as soon as the later change
+// is reverted.
 func TestRevertLeavesLaterChanges(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -163,7 +164,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// An owner writes down when it is asked.
+// An owner records the order in which it is called.
 type owner struct {
 	kind string
 	book *[]string
@@ -171,7 +172,7 @@ type owner struct {
 
 func (o owner) Kind() string                                     { return o.kind }
 func (o owner) Lock(_ context.Context, _ pg.Tx, _ []id.ID) error { return nil }
-func (o owner) Leaves(record *string) bool                       { return record == nil }
+func (o owner) Leaves(_ string, record *string) bool             { return record == nil }
 
 func (o owner) Apply(_ context.Context, _ pg.Tx, entries []Entry) ([]Skipped, error) {
 	for _, e := range entries {
@@ -184,8 +185,8 @@ func (o owner) Apply(_ context.Context, _ pg.Tx, entries []Entry) ([]Skipped, er
 	return nil, nil
 }
 
-// What comes back into use is restored first, owners in their order; what goes out of use last, in
-// the opposite order.
+// Records that come back into use are restored first, with owners in their order. Records that go
+// out of use come last, in reverse order.
 func TestRevertOrder(t *testing.T) {
 	t.Parallel()
 	var book []string
@@ -204,6 +205,6 @@ func TestRevertOrder(t *testing.T) {
 	s.revert(t, change.String())
 	want := []string{"account comes", "category comes", "rule comes", "rule goes", "category goes", "account goes"}
 	if !slices.Equal(book, want) {
-		t.Errorf("asked in the order %v, want %v", book, want)
+		t.Errorf("called in the order %v, want %v", book, want)
 	}
 }

@@ -1,16 +1,16 @@
 package journal
 
-// Which transactions t a reading means. A transaction that is split is not counted itself, its
-// parts are: counting both is the classic fault of splits, so nothing else may say which rows
+// Conditions for the transactions t that a query counts. A split transaction does not count, but
+// its parts do. Counting both is the classic bug of splits, so no other code may decide which rows
 // count.
 const (
-	// Leaf is for meaning: lists, counts, totals, reviews, what a person or an agent decides about.
+	// Leaf is for meaning: lists, counts, totals, reviews, and decisions of people and agents.
 	Leaf = "not t.is_split"
-	// BankRow is for the arithmetic of accounts, links and rules: what moved the account's money,
-	// as the bank or a person wrote it down.
+	// BankRow is for the arithmetic of accounts, links and rules: the rows that changed the
+	// account's balance, as the bank or a person entered them.
 	BankRow = "t.origin <> 'part'"
-	// Ruled are those that rules look at: a rule must not undo how a person divided a transaction.
+	// Ruled is for rules: a rule must not undo a person's split.
 	Ruled = Leaf + " and " + BankRow
-	// Divided are those that are split, and parts. They are few and have an index.
+	// Divided is for split transactions and parts. They are few and have an index.
 	Divided = "(t.is_split or t.origin = 'part')"
 )

@@ -3,7 +3,6 @@ package journal
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -16,54 +15,71 @@ import (
 	"coffer/internal/text"
 )
 
-// UndoKind is the job that undoes more than one call can.
+// UndoKind is the kind of job that undoes more changes than one call can.
 const UndoKind = "undo"
 
 const (
-	// undoEntries is up to how many entries changes are undone together in the call.
+	// undoEntries is the maximum number of entries that the call itself undoes.
 	undoEntries = 20_000
-	// undoChanges is up to how many changes are undone in the call: each takes some milliseconds.
+	// undoChanges is the maximum number of changes that the call itself undoes: each takes some
+	// milliseconds.
 	undoChanges = 2_000
-	// undoMost is how many changes a job undoes.
+	// undoMost is the maximum number of changes that a job undoes.
 	undoMost = 20_000
-	// undoListed is how many changes the answer lists; all are counted.
+	// undoListed is the maximum number of changes that the result lists; all are counted.
 	undoListed = 200
 )
 
-// Undo undoes many changes: those that are named, or all that somebody made in a time.
+// Undo undoes many changes: named ones, or all that an actor made in a period.
 type Undo struct {
 	*Journal
 	jobs *job.Jobs
 }
 
-// NewUndo returns the undo of the journal's changes.
+// NewUndo returns an Undo for the journal's changes.
 func NewUndo(j *Journal, jobs *job.Jobs) *Undo { return &Undo{j, jobs} }
 
 // UndoChanges is the input of Undo.Call.
 type UndoChanges struct {
 	ChangeID  *string    `json:"change_id,omitempty" minLength:"1" doc:"One change: its UUID or short id" agent:"-"`
 	ChangeIDs []string   `json:"change_ids,omitempty" maxItems:"100" doc:"Several changes, in any order" agent:"-"`
-	Mine      bool       `json:"mine,omitempty" doc:"All changes that you made since the given time" agent:"All that you changed since then"`
-	ActorID   *string    `json:"actor_id,omitempty" minLength:"1" doc:"All changes that the member, key or assistant with this UUID made since the given time"`
-	Workflow  *string    `json:"workflow_slug,omitempty" minLength:"1" maxLength:"64" doc:"All changes that runs of this workflow made since the given time" example:"review-queue"`
-	Since     *pg.Moment `json:"since,omitempty" doc:"With mine, actor_id or workflow_slug: the date or time from which on changes are undone" agent:"With mine: date or time"`
-	Until     *pg.Moment `json:"until,omitempty" doc:"With mine, actor_id or workflow_slug: only changes before this date or time"`
-	Cause     *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" doc:"With mine, actor_id or workflow_slug: only changes of this cause"`
-	DryRun    bool       `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
+	Mine      bool       `json:"mine,omitempty" doc:"All your changes since the given time" agent:"All your changes since then"`
+	ActorID   *string    `json:"actor_id,omitempty" minLength:"1" doc:"All changes by this member, key, assistant or run since the given time: UUID, short id, or a unique name"`
+	Workflow  *string    `json:"workflow_slug,omitempty" minLength:"1" maxLength:"64" doc:"All changes by runs of this workflow since the given time" example:"review-queue"`
+	Since     *pg.Moment `json:"since,omitempty" doc:"With mine, actor_id or workflow_slug: start date or time (inclusive)" agent:"With mine: date or time"`
+	Until     *pg.Moment `json:"until,omitempty" doc:"With mine, actor_id or workflow_slug: end date or time (exclusive)"`
+	Cause     *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" doc:"With mine, actor_id or workflow_slug: filter by cause"`
+	Keep      *string    `json:"keep,omitempty" enum:"reviewed,none" doc:"reviewed: transactions whose review a person closed since stay as they are, skipped with reviewed_since; none: they go back too. Without it, reviewed where a person undoes changes of agents and workflows and does not name one change only, else none" agent:"reviewed: leave what a person has reviewed since"`
+	DryRun    bool       `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
 }
 
-// An Undone says what undoing several changes did.
+// Values of keep. By default it depends on who made the changes.
+const (
+	keepReviewed = "reviewed"
+	keepNone     = "none"
+	keepOfAgents = ""
+)
+
+// keeps reports whether transactions that a person reviewed since are skipped when this change is
+// undone.
+func keeps(ctx context.Context, keep string, c Change) bool {
+	return keep == keepReviewed ||
+		keep == keepOfAgents && op.ActorOf(ctx).Type == op.User && c.ActorType == op.Agent
+}
+
+// An Undone is the result of undoing several changes.
 type Undone struct {
-	Changes  int            `json:"changes" doc:"Number of changes that are undone"`
+	Changes  int            `json:"changes" doc:"Number of changes undone"`
 	Results  []UndoneChange `json:"results" doc:"Each change, newest first: the first 200"`
 	Reverted int            `json:"reverted" doc:"Number of fields restored"`
 	Skipped  []Skipped      `json:"skipped" doc:"Fields that were not restored, with the reason: the first 200"`
 	ByReason map[string]int `json:"skipped_by_reason" doc:"Number of fields not restored, by reason"`
 	JobID    *id.ID         `json:"job_id" doc:"The job that undoes them, if they are too many for one call"`
 	DryRun   bool           `json:"dry_run"`
+	Writes   *Writes        `json:"writes,omitempty" doc:"On a dry run: writes needed of the caller's limit; absent without one"`
 }
 
-// An UndoneChange is the fate of one of the changes.
+// An UndoneChange is the result for one of the changes.
 type UndoneChange struct {
 	ChangeID id.ID          `json:"change_id"`
 	Summary  text.Untrusted `json:"summary" doc:"Untrusted: it may name a payee as the bank wrote it"`
@@ -72,7 +88,7 @@ type UndoneChange struct {
 	Skipped  int            `json:"skipped" doc:"Number of fields not restored"`
 }
 
-// check says what is wrong with the choice of changes.
+// check returns an error if the choice of changes is invalid.
 func (in UndoChanges) check(ctx context.Context) error {
 	ways := 0
 	for _, given := range []bool{
@@ -86,112 +102,116 @@ func (in UndoChanges) check(ctx context.Context) error {
 	switch {
 	case ways != 1:
 		return errs.New(errs.ValidationError,
-			"give exactly one of change_id, change_ids, mine, actor_id and workflow_slug")
+			"provide exactly one of change_id, change_ids, mine, actor_id and workflow_slug")
 	case byTime && in.Since == nil:
 		return errs.Field("since", "required",
-			"must be given with mine, actor_id and workflow_slug: a date or a time")
+			"is required with mine, actor_id and workflow_slug: a date or a time")
 	case !byTime && (in.Since != nil || in.Until != nil || in.Cause != nil):
-		return errs.New(errs.ValidationError, "since, until and cause go with mine, actor_id or workflow_slug only")
+		return errs.New(errs.ValidationError, "since, until and cause can only be used with mine, actor_id "+
+			"or workflow_slug")
 	case (in.ActorID != nil || in.Workflow != nil) && op.ActorOf(ctx).Type == op.Agent:
-		return errs.New(errs.Forbidden, "an agent can undo a time of its own only: use mine, or name the changes")
+		return errs.New(errs.Forbidden, "agents can only undo their own period: use mine, or list change_ids")
 	}
 	return nil
 }
 
-// Call undoes the changes, newest first: in the call, or by a job if they are very many. A change
-// that is named by change_id is always undone in the call.
+// Call undoes the changes, newest first: in the call, or by a job if there are too many. A change
+// that change_id names is always undone in the call.
 func (u *Undo) Call(ctx context.Context, tx pg.Tx, in UndoChanges) (Undone, error) {
 	if err := in.check(ctx); err != nil {
 		return Undone{}, err
 	}
+	keep := keepOfAgents
+	if in.Keep != nil {
+		keep = *in.Keep
+	}
 	if in.ChangeID != nil {
-		return u.one(ctx, tx, *in.ChangeID, in.DryRun)
+		return u.one(ctx, tx, *in.ChangeID, restoring{reviewed: keep == keepReviewed}, in.DryRun)
 	}
 	list, err := u.chosen(ctx, tx, in)
 	if err != nil {
 		return Undone{}, err
 	}
-	return u.undoAll(ctx, tx, list, in.DryRun)
+	return u.undoAll(ctx, tx, list, keep, in.DryRun)
 }
 
-// UndoActor undoes everything that an actor did, such as a workflow run with the jobs that it
-// started: newest first, in the call, or by a job if it is very much.
+// UndoActor undoes all changes by an actor, such as a workflow run with the jobs that it started.
+// It works newest first, in the call, or by a job if there are too many.
 func (u *Undo) UndoActor(ctx context.Context, tx pg.Tx, actor id.ID, dry bool) (Undone, error) {
-	list, err := u.chosen(ctx, tx, UndoChanges{ActorID: new(actor.String())})
+	var where pg.Where
+	where.And("c.actor_id = $?", actor)
+	list, err := undoable(ctx, tx, where)
 	if err != nil {
 		return Undone{}, err
 	}
-	return u.undoAll(ctx, tx, list, dry)
+	return u.undoAll(ctx, tx, list, keepOfAgents, dry)
 }
 
-// undoAll undoes these changes, which are newest first.
-func (u *Undo) undoAll(ctx context.Context, tx pg.Tx, list []Change, dry bool) (Undone, error) {
+// undoAll undoes these changes, which are ordered newest first.
+func (u *Undo) undoAll(ctx context.Context, tx pg.Tx, list []Change, keep string, dry bool) (Undone, error) {
 	entries := 0
 	for _, c := range list {
 		entries += c.Entries
 	}
-	// A call has 30 seconds, which the import of a long statement takes too.
+	// A call may take 30 seconds. Undoing one import of a long statement can take that long too, so
+	// a single change may also need a job.
 	if (entries > undoEntries || len(list) > undoChanges) && (len(list) > 1 || !dry) {
 		if dry {
 			return Undone{}, errs.New(errs.ValidationError,
-				"these are %d changes of %d fields, too many for a dry run; choose a shorter time", len(list), entries)
+				"%d changes (%d fields) are too many for a dry run; choose a shorter period", len(list), entries)
 		}
-		return u.enqueue(ctx, tx, list)
+		return u.enqueue(ctx, tx, list, keep)
 	}
 	var out Undone
-	undo := func(tx pg.Tx) error {
+	writes, err := Try(ctx, tx, dry, func(ctx context.Context, tx pg.Tx) error {
 		out = newUndone(dry)
 		if err := u.lockAll(ctx, tx, list); err != nil {
 			return err
 		}
 		for _, c := range list {
-			if err := u.add(ctx, tx, c.ID, &out); err != nil {
+			if err := u.add(ctx, tx, c.ID, keep, &out); err != nil {
 				return err
 			}
 		}
-		if dry {
-			return errDry
-		}
 		return nil
-	}
-	if err := pg.Savepoint(ctx, tx, undo); err != nil && !errors.Is(err, errDry) {
-		return Undone{}, err
-	}
-	return out, nil
+	})
+	out.Writes = writes
+	return out, err
 }
 
 func newUndone(dry bool) Undone {
 	return Undone{Results: []UndoneChange{}, Skipped: []Skipped{}, ByReason: map[string]int{}, DryRun: dry}
 }
 
-// one is Revert with the answer of Call.
-func (u *Undo) one(ctx context.Context, tx pg.Tx, ref string, dry bool) (Undone, error) {
-	c, err := u.Get(ctx, tx, ChangeRef{ref})
+// one is Revert with the result of Call.
+func (u *Undo) one(ctx context.Context, tx pg.Tx, ref string, how restoring, dry bool) (Undone, error) {
+	c, done, err := u.revert(ctx, tx, ref, how, dry)
 	if err != nil {
 		return Undone{}, err
 	}
-	c, f, err := u.joined(ctx, tx, c.ID)
-	if err != nil {
-		return Undone{}, err
-	}
-	done, err := u.restore(ctx, tx, c, f, dry)
 	out := newUndone(dry)
 	out.take(c, done)
-	return out, err
+	out.Writes = done.Writes
+	return out, nil
 }
 
-// add undoes one change of several. What was reverted in the meantime stays as it is.
-func (u *Undo) add(ctx context.Context, tx pg.Tx, change id.ID, out *Undone) error {
+// add undoes one of several changes. A change that was reverted in the meantime is skipped.
+func (u *Undo) add(ctx context.Context, tx pg.Tx, change id.ID, keep string, out *Undone) error {
 	c, f, err := u.joined(ctx, tx, change)
-	if err != nil || c.RevertedBy != nil {
+	if err != nil || c.RevertedBy != nil && keep != keepNone {
 		return err
 	}
-	done, err := u.restore(ctx, tx, c, f, false)
+	if c.RevertedBy != nil { // an earlier undo may have skipped reviewed transactions
+		if stands, err := u.undoing(ctx, tx, c.ID, f); err != nil || len(stands.entries) == len(stands.later) {
+			return err
+		}
+	}
+	done, err := u.restore(ctx, tx, c, f, restoring{reviewed: keeps(ctx, keep, c)})
 	out.take(c, done)
 	return err
 }
 
-// take adds what the revert of a change did.
+// take adds the result of reverting a change.
 func (u *Undone) take(c Change, done Reverted) {
 	result := UndoneChange{ChangeID: c.ID, Summary: c.Summary, Reverted: done.Reverted}
 	if done.Change != nil && !u.DryRun {
@@ -232,12 +252,17 @@ func (u *Undo) chosen(ctx context.Context, tx pg.Tx, in UndoChanges) ([]Change, 
 		}
 		where.And("c.actor_id in (select id from workflow_run where workflow_slug = $?)", *in.Workflow)
 	}
+	return undoable(ctx, tx, where)
+}
+
+// undoable returns the changes that match, newest first, or an error if there are too many.
+func undoable(ctx context.Context, tx pg.Tx, where pg.Where) ([]Change, error) {
 	list, err := newest(ctx, tx, where, undoMost+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) > undoMost {
-		return nil, errs.New(errs.ValidationError, "these are more than %d changes; choose a shorter time", undoMost)
+		return nil, errs.New(errs.ValidationError, "more than %d changes; choose a shorter period", undoMost)
 	}
 	return withoutPairs(list), nil
 }
@@ -263,8 +288,8 @@ func (u *Undo) named(ctx context.Context, tx pg.Tx, refs []string) ([]Change, er
 	return list, nil
 }
 
-// withoutPairs leaves out changes that were made and wholly taken back within the list. Undoing
-// both would write them once more to end where they are.
+// withoutPairs leaves out changes that were made and wholly reverted within the list. Undoing both
+// would write them again, to the same result.
 func withoutPairs(list []Change) []Change {
 	at, out := make(map[id.ID]int, len(list)), make([]bool, len(list))
 	for i, c := range list {
@@ -287,8 +312,8 @@ func withoutPairs(list []Change) []Change {
 	return kept
 }
 
-// lockAll locks what the reverts will lock, in one order for all of them, so that two callers who
-// undo overlapping changes do not wait for each other in a circle.
+// lockAll locks everything that the reverts will lock, in one order, so that two callers that undo
+// overlapping changes do not deadlock.
 func (u *Undo) lockAll(ctx context.Context, tx pg.Tx, list []Change) error {
 	ids := make([]id.ID, len(list))
 	for i, c := range list {
@@ -304,6 +329,7 @@ func (u *Undo) lockAll(ctx context.Context, tx pg.Tx, list []Change) error {
 
 type undoArgs struct {
 	Changes []id.ID `json:"changes"` // newest first
+	Keep    string  `json:"keep"`
 }
 
 type undoPosition struct {
@@ -311,8 +337,8 @@ type undoPosition struct {
 	Done Undone `json:"done"`
 }
 
-func (u *Undo) enqueue(ctx context.Context, tx pg.Tx, list []Change) (Undone, error) {
-	args := undoArgs{Changes: make([]id.ID, len(list))}
+func (u *Undo) enqueue(ctx context.Context, tx pg.Tx, list []Change, keep string) (Undone, error) {
+	args := undoArgs{Changes: make([]id.ID, len(list)), Keep: keep}
 	for i, c := range list {
 		args.Changes[i] = c.ID
 	}
@@ -322,7 +348,7 @@ func (u *Undo) enqueue(ctx context.Context, tx pg.Tx, list []Change) (Undone, er
 	return out, err
 }
 
-// Kinds are the jobs of undoing.
+// Kinds returns the job kinds of undoing.
 func (u *Undo) Kinds() []job.Kind {
 	return []job.Kind{{
 		Name: UndoKind, Unit: "changes", Work: u.work, Retries: 5,
@@ -330,7 +356,7 @@ func (u *Undo) Kinds() []job.Kind {
 	}}
 }
 
-// work undoes one change after the other, each in a transaction of its own.
+// work undoes one change after another, each in its own transaction.
 func (u *Undo) work(ctx context.Context, run *job.Run) (any, error) {
 	var args undoArgs
 	if err := run.Args(&args); err != nil {
@@ -344,7 +370,7 @@ func (u *Undo) work(ctx context.Context, run *job.Run) (any, error) {
 		var next undoPosition
 		err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
 			next = undoPosition{at.Next + 1, at.Done.clone()}
-			err := u.add(ctx, tx, args.Changes[at.Next], &next.Done)
+			err := u.add(ctx, tx, args.Changes[at.Next], args.Keep, &next.Done)
 			return job.Step{Position: next, Done: 1, Total: int64(len(args.Changes))}, err
 		})
 		if err != nil {
@@ -355,23 +381,22 @@ func (u *Undo) work(ctx context.Context, run *job.Run) (any, error) {
 	return at.Done, nil
 }
 
-// clone returns a copy that can be added to, because a batch may be tried again.
+// clone returns a copy that can be modified, because a batch may be retried.
 func (u *Undone) clone() Undone {
 	out := *u
 	out.Results, out.Skipped, out.ByReason = slices.Clone(u.Results), slices.Clone(u.Skipped), maps.Clone(u.ByReason)
 	return out
 }
 
-// Ops is the menu of undoing.
+// Ops returns the operation that undoes changes.
 func (u *Undo) Ops() []*op.Op {
 	return []*op.Op{
-		op.Quiet(op.Writing(op.Spec{ // agents revert only what they did themselves
+		op.Quiet(op.Writing(op.Spec{ // agents revert only their own changes
 			Name: "change.undo", Route: "POST /changes/revert", Tool: "revert_change", Overwrites: true,
-			Summary: "Undoes several changes, newest first: those named, or all that somebody made since a time.",
+			Summary: "Undoes several changes, newest first: by id, or everything one actor did since a time.",
 			Agent: "Undoes a change (change_id), several (change_ids), or all you did since a date or time " +
-				"(mine, since). A field that somebody has changed since is left: skipped says why. A " +
-				"revert can itself be reverted. Call it with dry_run first. Very many changes become a " +
-				"job: get_job.",
+				"(mine, since). Fields changed since then are skipped, with the reason. A revert can itself " +
+				"be reverted. Call it with dry_run first. Large undos return a job; poll get_job.",
 		}, u.Call), "actor_id", "workflow_slug", "until", "cause"),
 	}
 }

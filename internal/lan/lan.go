@@ -18,6 +18,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +28,7 @@ import (
 // A Source returns the certificate for a connection, as tls.Config.GetCertificate does.
 type Source func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// Config is how a server speaks TLS with certificates from s.
+// Config returns a server's TLS configuration with certificates from s.
 func (s Source) Config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s}
 }
@@ -136,7 +138,7 @@ func create(path string) error {
 		SerialNumber: serial(), Subject: pkix.Name{CommonName: "coffer at home"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(authorityLife), IsCA: true, BasicConstraintsValid: true,
 		MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
-		PermittedDNSDomainsCritical: true, PermittedDNSDomains: []string{"local", "localhost", "home.arpa"},
+		PermittedDNSDomainsCritical: true, PermittedDNSDomains: domains,
 		PermittedIPRanges: private(),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -167,7 +169,7 @@ func parse(raw []byte) (*Authority, error) {
 	}
 	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, errors.New("the authority's file holds another kind of key")
+		return nil, errors.New("the authority's file contains a different kind of key")
 	}
 	return &Authority{pair.Leaf, key}, nil
 }
@@ -194,6 +196,22 @@ func private() []*net.IPNet {
 		out = append(out, n)
 	}
 	return out
+}
+
+// domains are the names that an authority of a household may sign, with those below them. They
+// exist at home only, so a thief of its key cannot pretend to be a site of the internet.
+var domains = []string{"local", "localhost", "home.arpa"}
+
+// hostName matches the name of a machine.
+var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+
+// MaySign reports whether an authority may sign a name. Phones that trust the authority would
+// refuse a certificate with another name, also by its other names.
+func MaySign(name string) bool {
+	name = strings.ToLower(name)
+	return len(name) <= 253 && hostName.MatchString(name) && slices.ContainsFunc(domains, func(d string) bool {
+		return name == d && d == "localhost" || strings.HasSuffix(name, "."+d)
+	})
 }
 
 // IsPrivate reports whether an address belongs to a private network.
@@ -285,5 +303,5 @@ func Address() (net.IP, error) {
 			return n.IP, nil
 		}
 	}
-	return nil, errors.New("this machine has no address in a home network")
+	return nil, errors.New("this machine has no home network address")
 }

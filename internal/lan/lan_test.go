@@ -164,3 +164,19 @@ func TestFiles(t *testing.T) {
 		t.Error("the new certificate is not served")
 	}
 }
+
+// An authority signs host names that exist at home only; a certificate with another name breaks the
+// authority's own constraints.
+func TestNamesThatMayBeSigned(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"desk.local": true, "Desk.LOCAL": true, "a.b.local": true, "localhost": true, "desk.localhost": true,
+		"desk.home.arpa": true, "desk.fritz.box": false, "desk.lan": false, "*.local": false, "a.local/../x": false,
+		"local": false, "home.arpa": false, "desk": false, "": false, ".local": false, "-a.local": false,
+		"desk.local.": false, "desk.local:80": false, "desk.local.example.com": false, "desklocal": false,
+	} {
+		if MaySign(name) != want {
+			t.Errorf("%q: want %v", name, want)
+		}
+	}
+}

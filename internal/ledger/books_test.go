@@ -15,7 +15,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// filledBooks are books with a household's transactions in them.
+// filledBooks returns books with a household's transactions in them.
 func filledBooks(t testing.TB, transactions int) (*Books, *pg.DB) {
 	t.Helper()
 	db := pgtest.New(t)
@@ -63,7 +63,7 @@ func incoming(h *household.Household, accounts []id.ID) iter.Seq[Incoming] {
 	}
 }
 
-// as is ctx in the name of an actor.
+// as returns ctx with an actor of that kind.
 func as(ctx context.Context, kind string) context.Context {
 	return op.WithActor(ctx, op.Actor{Type: kind, ID: id.New(), Name: kind, Scope: op.Full})
 }

@@ -10,12 +10,14 @@ import (
 	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/phrase"
 )
 
 const (
-	// bulkMost is how many transactions one call changes, in a transaction of some two seconds.
+	// bulkMost is the most transactions that one call changes. The database transaction then takes
+	// about two seconds.
 	bulkMost = 10_000
-	// bulkSample is how many transactions a dry run shows.
+	// bulkSample is the number of transactions that a dry run shows.
 	bulkSample = 5
 )
 
@@ -24,30 +26,31 @@ const NeedsReview = "needs-review"
 
 // BulkTransactions is the input of BulkTransactions.
 type BulkTransactions struct {
-	Filter         *Filter  `json:"filter,omitempty" doc:"Which transactions: the filters of the list"`
-	TransactionIDs []string `json:"transaction_ids,omitempty" maxItems:"500" minLength:"1" doc:"Which transactions, in place of filter: short ids or UUIDs"`
-	Set            BulkSet  `json:"set" doc:"What each of them gets"`
-	Expect         *int     `json:"expect,omitempty" minimum:"0" doc:"With filter: matched of the dry run. If another number matches now, nothing is written"`
-	DryRun         bool     `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
-	Force          bool     `json:"force,omitempty" doc:"Also change fields that a person holds"`
+	Filter         *Filter  `json:"filter,omitempty" doc:"Transactions: the filters of the list"`
+	TransactionIDs []string `json:"transaction_ids,omitempty" maxItems:"500" minLength:"1" doc:"Transactions, instead of filter: short ids or UUIDs"`
+	Set            BulkSet  `json:"set" doc:"Changes for each of them"`
+	Expect         *int     `json:"expect,omitempty" minimum:"0" doc:"With filter: matched count of the dry run. If the number differs now, nothing is written"`
+	DryRun         bool     `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
+	Force          bool     `json:"force,omitempty" doc:"Override values set by a person"`
 }
 
-// A BulkSet is what each transaction gets.
+// A BulkSet holds the values that each transaction gets.
 type BulkSet struct {
 	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again"`
-	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered" agent:"Slugs"`
+	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are created" agent:"Slugs"`
 	TagsToRemove   []string        `json:"tags_to_remove,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; removing needs-review leaves pending transactions out"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
-	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"Added to each of them"`
+	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"Comment added to each transaction"`
 	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
 }
 
-// A Bulk says what a call for many transactions did, or would do.
+// A Bulk reports what a call for many transactions did, or would do in a dry run.
 type Bulk struct {
 	Counts
 	ofMany
-	ChangeID *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
-	DryRun   bool   `json:"dry_run"`
+	ChangeID *id.ID          `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing was written"`
+	DryRun   bool            `json:"dry_run"`
+	Writes   *journal.Writes `json:"writes,omitempty" doc:"On a dry run: writes needed of the caller's limit; absent without one"`
 }
 
 // A BulkCategory is a category that matched transactions had before.
@@ -64,7 +67,7 @@ type BulkTransaction struct {
 	Category *string `json:"category" db:"category" doc:"Slug"`
 }
 
-// check says what is wrong with the choice of transactions.
+// check returns an error if the choice of transactions is invalid.
 func (in BulkTransactions) check() error {
 	s := in.Set
 	if !s.Category.Set && !s.CounterpartyID.Set && len(s.TagsToAdd)+len(s.TagsToRemove) == 0 && s.Comment == nil {
@@ -72,12 +75,12 @@ func (in BulkTransactions) check() error {
 	}
 	switch {
 	case (in.Filter == nil) == (len(in.TransactionIDs) == 0):
-		return errs.New(errs.ValidationError, "give exactly one of filter and transaction_ids")
+		return errs.New(errs.ValidationError, "provide exactly one of filter and transaction_ids")
 	case in.Filter == nil && in.Expect != nil:
-		return errs.Field("expect", "conflict", "goes with filter only")
+		return errs.Field("expect", "conflict", "can only be used with filter")
 	case in.Filter != nil && in.Expect == nil && !in.DryRun:
 		return errs.Field("expect", "required",
-			"must be given with filter: call with dry_run first, and give its matched here")
+			"is required with filter: run with dry_run first and pass its matched count")
 	}
 	return nil
 }
@@ -96,7 +99,8 @@ func (b *Books) BulkTransactions(ctx context.Context, tx pg.Tx, in BulkTransacti
 		DryRun: in.DryRun,
 	}
 	if len(ids) == 0 {
-		return out, nil
+		out.Writes, err = needsNone(ctx, tx, in.DryRun)
+		return out, err
 	}
 	if out.ByCategory, err = pg.All[BulkCategory](ctx, tx, `
 		select c.slug as before, count(*)::int as count from unnest($1::uuid[]) v (id) join transaction t on t.id = v.id
@@ -122,17 +126,15 @@ func (b *Books) BulkTransactions(ctx context.Context, tx pg.Tx, in BulkTransacti
 		}
 	}
 	var results []Result
-	err = pg.Savepoint(ctx, tx, func(sp pg.Tx) (err error) {
-		if results, out.ChangeID, err = b.operate(ctx, sp, operations, in.Force); err == nil && in.DryRun {
-			err = errRollBack
-		}
+	out.Writes, err = journal.Try(ctx, tx, in.DryRun, func(ctx context.Context, sp pg.Tx) (err error) {
+		results, out.ChangeID, err = b.operate(ctx, sp, operations, in.Force)
 		return err
 	})
-	if err == errRollBack { //nolint:errorlint // our own, straight from above
-		out.ChangeID, err = nil, nil
-	}
 	if err != nil {
 		return Bulk{}, err
+	}
+	if in.DryRun {
+		out.ChangeID = nil
 	}
 	for _, r := range results {
 		if r.Status == "error" { // the same for all of them
@@ -143,9 +145,17 @@ func (b *Books) BulkTransactions(ctx context.Context, tx pg.Tx, in BulkTransacti
 	return out, nil
 }
 
-// meant returns the transactions that the call is about, locked, and how many pending ones it
-// leaves out. A filter is asked again under the locks: what matched when the caller looked must
-// match when it is written.
+// needsNone returns the confirmation of a dry run that would write nothing.
+func needsNone(ctx context.Context, q pg.Querier, dry bool) (*journal.Writes, error) {
+	if !dry {
+		return nil, nil //nolint:nilnil // nothing to confirm without a dry run
+	}
+	return journal.Needs(ctx, q, 0)
+}
+
+// meant returns the locked transactions of the call, and how many pending ones it leaves out. A
+// filter is evaluated again under the locks, because the transactions that matched before must
+// still match when they are written.
 func (b *Books) meant(ctx context.Context, tx pg.Tx, in BulkTransactions) (ids []id.ID, pending int, err error) {
 	closing := slices.Contains(in.Set.TagsToRemove, NeedsReview)
 	if in.Filter == nil {
@@ -179,7 +189,7 @@ func (b *Books) meant(ctx context.Context, tx pg.Tx, in BulkTransactions) (ids [
 	}
 	if len(ids) != *in.Expect || !slices.Equal(first, ids) {
 		return nil, 0, errs.New(errs.Conflict,
-			"the filter matches %s now, and you expect %d; look at them again with dry_run", Several(len(ids)),
+			"the filter now matches %s, not %d; run dry_run again", phrase.Several(len(ids)),
 			*in.Expect)
 	}
 	return ids, pending, nil

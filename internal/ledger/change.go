@@ -12,6 +12,7 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/phrase"
 )
 
 // PatchTransaction is the input of PatchTransaction.
@@ -20,16 +21,16 @@ type PatchTransaction struct {
 	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"A comment to add"`
-	Date           *pg.Date        `json:"date,omitempty" doc:"This and the following: only of a transaction that was entered by hand"`
+	Date           *pg.Date        `json:"date,omitempty" doc:"This and the following: only for a manually entered transaction"`
 	Amount         *money.Amount   `json:"amount,omitempty" doc:"Positive is money out"`
 	Name           *string         `json:"name,omitempty" minLength:"1" maxLength:"256" format:"line"`
 	MerchantName   op.Null[string] `json:"merchant_name,omitzero" maxLength:"256" format:"line" doc:"null removes it"`
-	Detail         op.Null[string] `json:"detail,omitzero" maxLength:"512" format:"line" doc:"What the payment was for; null removes it"`
-	Force          bool            `json:"force,omitempty" doc:"Also change fields that a person holds"`
+	Detail         op.Null[string] `json:"detail,omitzero" maxLength:"512" format:"line" doc:"Memo; null removes it"`
+	Force          bool            `json:"force,omitempty" doc:"Override values set by a person"`
 }
 
-// PatchTransaction changes what a transaction means: its category, its counterparty, and a comment
-// beside, in one change. Of one that was entered by hand it also changes the facts.
+// PatchTransaction sets a transaction's category and counterparty and adds a comment, in one
+// change. Of a transaction that was entered by hand it also changes the facts.
 func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransaction) (TransactionDetail, error) {
 	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
 	if err != nil {
@@ -42,7 +43,7 @@ func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransact
 		TransactionID: in.TransactionID, Category: in.Category, CounterpartyID: in.CounterpartyID,
 		Comment: in.Comment,
 	}
-	if operation.facts, err = in.facts(t.Transaction); err != nil {
+	if operation.facts, err = in.facts(t); err != nil {
 		return TransactionDetail{}, err
 	}
 	results, _, err := b.operate(ctx, tx, []Operation{operation}, in.Force)
@@ -54,12 +55,13 @@ func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransact
 		return TransactionDetail{}, r.Error.cause
 	case "held":
 		return TransactionDetail{}, errs.New(errs.Conflict,
-			"a person set %s, so it is held; give force: true to change it anyway", r.Held[0])
+			"a person set %s, so it is locked (held); pass force: true to change it anyway", r.Held[0])
 	}
 	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
 }
 
-// lockTransaction is Transaction, with nobody else changing it until the transaction ends.
+// lockTransaction is Transaction with a lock: nobody else can change the transaction until the
+// database transaction ends.
 func (b *Books) lockTransaction(ctx context.Context, tx pg.Tx, ref string) (TransactionDetail, error) {
 	_, err := pg.Value[id.ID](ctx, tx, `select id from transaction
 		where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
@@ -93,7 +95,7 @@ func (b *Books) setDeleted(ctx context.Context, tx pg.Tx, ref string, at *string
 	}
 	if t.Origin == partOrigin {
 		return t.ID, errs.New(errs.Conflict,
-			"a part of a split goes and comes back with its transaction; change the parts with {transaction.split}")
+			"parts of a split can't be deleted or restored alone; edit the split with {transaction.split}")
 	}
 	if closed, err := inClosed(ctx, tx, []journal.Entry{{
 		SubjectID: t.ID, Field: journal.FieldDeleted,
@@ -102,8 +104,8 @@ func (b *Books) setDeleted(ctx context.Context, tx pg.Tx, ref string, at *string
 		return t.ID, err
 	} else if closed[t.ID] {
 		return t.ID, errs.New(errs.Conflict,
-			"the account of this transaction was removed when its import was reverted; undo that revert, or import "+
-				"the file again")
+			"the account of this transaction was removed when its import was undone; undo that revert, or "+
+				"import the file again")
 	}
 	outcomes, entries, err := b.Apply(ctx, tx, []Edit{{Transaction: t.ID, Field: journal.FieldDeleted, Value: at}},
 		false)
@@ -125,17 +127,17 @@ func (b *Books) setDeleted(ctx context.Context, tx pg.Tx, ref string, at *string
 type BatchCategorize struct {
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"500" minLength:"1" doc:"Short ids or UUIDs"`
 	CategoryID     string   `json:"category_id" minLength:"1" doc:"Slug, short id or UUID"`
-	Force          bool     `json:"force,omitempty" doc:"Also change fields that a person holds"`
+	Force          bool     `json:"force,omitempty" doc:"Override values set by a person"`
 }
 
-// A Filed says how many transactions a batch changed.
+// A Filed reports how many transactions a batch changed.
 type Filed struct {
 	Updated  int    `json:"updated" doc:"Transactions that have the category now and had another or none before"`
-	Held     int    `json:"held" doc:"Transactions left unchanged because a person holds their category"`
-	ChangeID *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing changed"`
+	Held     int    `json:"held" doc:"Transactions skipped, because a person set their category (held)"`
+	ChangeID *id.ID `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing changed"`
 }
 
-// BatchCategorize files many transactions under one category.
+// BatchCategorize gives many transactions one category.
 func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategorize) (Filed, error) {
 	c, err := b.filing.Keep(ctx, tx, "category_id", in.CategoryID)
 	if err != nil {
@@ -173,7 +175,7 @@ func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategoriz
 			out.Held++
 		}
 	}
-	note, err := summarise(ctx, tx, entries)
+	note, err := phrase.Summarize(ctx, tx, entries)
 	if err != nil {
 		return Filed{}, err
 	}
@@ -184,7 +186,7 @@ func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategoriz
 // TagTransaction is the input of AddTag.
 type TagTransaction struct {
 	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"An unknown slug is registered" agent:"-"`
+	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"An unknown slug is created" agent:"-"`
 	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
 	Force         bool    `json:"force,omitempty" doc:"Add it even if a person removed it" agent:"-"`
 }
@@ -203,7 +205,8 @@ type UntagTransaction struct {
 	Force         bool    `json:"force,omitempty" doc:"Remove it even if a person added it" agent:"-"`
 }
 
-// RemoveTag takes a tag off a transaction. Taking off what is not on it changes nothing.
+// RemoveTag removes a tag from a transaction. If the transaction does not have the tag, nothing
+// changes.
 func (b *Books) RemoveTag(ctx context.Context, tx pg.Tx, in UntagTransaction) (op.Deleted, error) {
 	t, err := b.tag(ctx, tx, Operation{
 		TransactionID: in.TransactionID, TagsToRemove: []string{in.TagSlug},
@@ -223,11 +226,11 @@ func (b *Books) tag(ctx context.Context, tx pg.Tx, o Operation, force bool) (Tra
 	}
 	switch r := results[0]; r.Status {
 	case "error":
-		_, fault, _ := strings.Cut(r.Error.Message, ": ") // it names the field of an operation
+		_, fault, _ := strings.Cut(r.Error.Message, ": ") // the part before it names a field of an operation
 		return TransactionDetail{}, &errs.Error{Code: r.Error.Code, Message: "tag_slug: " + fault}
 	case "held":
 		return TransactionDetail{}, errs.New(errs.Conflict,
-			"a person added or removed this tag, so it is held; give force: true to change it anyway")
+			"a person added or removed this tag, so it is locked (held); pass force: true to change it anyway")
 	}
 	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
 }

@@ -18,11 +18,12 @@ func (b *Books) Where(ctx context.Context, q pg.Querier, f Filter) (where *pg.Wh
 	return &s.Where, s.none, nil
 }
 
-// rareTag is up to how many transactions have a tag that WhereTagged begins with.
+// rareTag is the most transactions that a tag may have for WhereTagged to begin with them.
 const rareTag = 20_000
 
 // WhereTagged is Where for readers of few transactions among many. If the filter names one tag and
-// few transactions have it, the condition begins with those: statistics may not tell the planner.
+// few transactions have it, the condition begins with those, because statistics may not show the
+// planner that they are few.
 func (b *Books) WhereTagged(ctx context.Context, q pg.Querier, f Filter) (where *pg.Where, none bool, err error) {
 	if len(f.Tags) != 1 {
 		return b.Where(ctx, q, f)

@@ -14,15 +14,15 @@ import (
 // A column is one field of a Transaction: how a statement selects it, how it is read, and its JSON.
 type column struct {
 	name   string
-	sql    string                              // "" if it comes with the names
-	decode func(*page, *Transaction, *pg.Wire) // from the wire's own form
+	sql    string                              // "" if it comes from the names
+	decode func(*page, *Transaction, *pg.Wire) // reads the binary wire format
 	place  func(*page, *Transaction) any       // where the driver scans it
 	json   func([]byte, *Transaction) []byte
 	tool   func([]byte, *Transaction) []byte // json with short ids
 }
 
-// columns are the fields of a transaction in the order of the record. A new field is a line here,
-// and one of Transaction. The first two always come; the others can be chosen.
+// columns are the fields of a transaction in the order of the record. To add a field, add a line
+// here and one in Transaction. The first two are always shown; the others can be chosen.
 var columns = []column{
 	stored("id", "t.id", ids, func(t *Transaction) *id.ID { return &t.ID }),
 	stored("short_id", "t.short_id", texts, func(t *Transaction) *string { return &t.ShortID }),
@@ -63,8 +63,8 @@ var columns = []column{
 		sql:    "array(select tt.tag_id from transaction_tag tt where tt.transaction_id = t.id and tt.present)",
 		decode: func(p *page, _ *Transaction, w *pg.Wire) { p.tags = w.IDs(p.tags) },
 		place:  func(p *page, _ *Transaction) any { return &p.scanned },
-		json:   func(b []byte, t *Transaction) []byte { return appendList(b, t.Tags) },
-		tool:   func(b []byte, t *Transaction) []byte { return appendList(b, t.Tags) },
+		json:   func(b []byte, t *Transaction) []byte { return text.AppendJSONList(b, t.Tags) },
+		tool:   func(b []byte, t *Transaction) []byte { return text.AppendJSONList(b, t.Tags) },
 	},
 	stored("pending", "t.pending", bools, func(t *Transaction) *bool { return &t.Pending }),
 	stored("payment_channel", "t.payment_channel",
@@ -84,8 +84,8 @@ var columns = []column{
 
 const alwaysShown = 2 // of columns: id and short_id
 
-// transactionColumns is what a statement selects, in the order in which a page reads it. The names
-// of accounts, categories and tags are not among them; their version is.
+// transactionColumns are the columns that a statement selects, in the order in which a page reads
+// them. The names of accounts, categories and tags are not among them; the version of the names is.
 var transactionColumns = func() string {
 	sql := []string{"(select version from naming)"}
 	for _, c := range storedColumns {
@@ -94,7 +94,7 @@ var transactionColumns = func() string {
 	return strings.Join(sql, ", ")
 }()
 
-// storedColumns are those that a statement selects.
+// storedColumns are the columns that a statement selects.
 var storedColumns = func() (out []column) {
 	for _, c := range columns {
 		if c.sql != "" {
@@ -104,15 +104,15 @@ var storedColumns = func() (out []column) {
 	return out
 }()
 
-// A kind is how a Go type is read from the wire and written as JSON. Encoding by reflection costs a
-// quarter of a page's throughput; a test compares this with encoding/json, byte for byte.
+// A kind reads a Go type from the wire and writes it as JSON. Encoding by reflection costs a
+// quarter of a page's throughput; a test compares the result with encoding/json byte for byte.
 type kind[T any] struct {
 	read  func(*page, *pg.Wire) T
 	write func([]byte, T) []byte
-	short func([]byte, T) []byte // of ids, for tools
+	short func([]byte, T) []byte // for tools, with short ids
 }
 
-// stored is a column that a statement selects.
+// stored returns a column that a statement selects.
 func stored[T any](name, expression string, k kind[T], at func(*Transaction) *T) column {
 	c := ofNames(name, k, at)
 	c.sql = expression
@@ -121,7 +121,7 @@ func stored[T any](name, expression string, k kind[T], at func(*Transaction) *T)
 	return c
 }
 
-// ofNames is a column that follows from the names.
+// ofNames returns a column whose value comes from the names.
 func ofNames[T any](name string, k kind[T], at func(*Transaction) *T) column {
 	c := column{name: name, json: func(b []byte, t *Transaction) []byte { return k.write(b, *at(t)) }}
 	if c.tool = c.json; k.short != nil {
@@ -130,7 +130,7 @@ func ofNames[T any](name string, k kind[T], at func(*Transaction) *T) column {
 	return c
 }
 
-// optional writes what may be nil.
+// optional writes a value that may be nil.
 func optional[T any](one func([]byte, T) []byte) func([]byte, *T) []byte {
 	return func(b []byte, v *T) []byte {
 		if v == nil {
@@ -151,8 +151,8 @@ var (
 		write: func(b []byte, u *id.ID) []byte { return appendID(b, u, false) },
 		short: func(b []byte, u *id.ID) []byte { return appendID(b, u, true) },
 	}
-	texts      = kind[string]{read: func(_ *page, w *pg.Wire) string { return w.Text() }, write: appendText}
-	maybeTexts = kind[*string]{read: (*page).text, write: optional(appendText)}
+	texts      = kind[string]{read: func(_ *page, w *pg.Wire) string { return w.Text() }, write: text.AppendJSON}
+	maybeTexts = kind[*string]{read: (*page).text, write: optional(text.AppendJSON)}
 	untrusteds = kind[text.Untrusted]{
 		read:  func(_ *page, w *pg.Wire) text.Untrusted { return untrusted(w) },
 		write: appendUntrusted,
@@ -175,11 +175,11 @@ var (
 	}
 	currencies = kind[money.Currency]{
 		read:  func(_ *page, w *pg.Wire) money.Currency { return money.Currency(w.Text()) },
-		write: func(b []byte, c money.Currency) []byte { return appendText(b, string(c)) },
+		write: func(b []byte, c money.Currency) []byte { return text.AppendJSON(b, string(c)) },
 	}
 	counts = kind[int]{
 		read:  func(_ *page, w *pg.Wire) int { return int(w.Int64()) },
 		write: func(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) },
 	}
-	providers = kind[all.Keeper]{write: func(b []byte, n all.Keeper) []byte { return appendText(b, string(n)) }}
+	providers = kind[all.Keeper]{write: func(b []byte, n all.Keeper) []byte { return text.AppendJSON(b, string(n)) }}
 )

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A page is transactions as a statement gives them, whose names are still to come.
+// A page holds transactions as a statement returned them. Their names are filled in later.
 type page struct {
 	rows     []Transaction
-	version  id.ID   // of the naming that holds for them
-	standing bool    // the row that the cursor points at is there
+	version  id.ID   // of the naming that applies to them
+	standing bool    // whether the row of the cursor exists
 	tags     []id.ID // of all rows, one after the other
 	tagged   []int   // how many of them each row has
 	scanned  []id.ID // the tags of one row, as the driver scans them
@@ -26,8 +26,7 @@ type page struct {
 	wire  pg.Wire
 }
 
-// A keeper holds values that are pointed at, many in one piece of memory: a page has hundreds of
-// them.
+// A keeper allocates values for pointers in large blocks, because a page has hundreds of them.
 type keeper[T any] struct{ room []T }
 
 func (k *keeper[T]) keep(v T) *T {
@@ -38,10 +37,10 @@ func (k *keeper[T]) keep(v T) *T {
 	return &k.room[len(k.room)-1]
 }
 
-// scanPage reads all rows: whether the cursor stands, then transactionColumns. On a page of fifty
-// the driver's way into a struct costs more than all else that the server does, so the wire's own
-// form is read; a test holds this against the driver's. Should the driver have asked for text
-// instead, it reads as ever.
+// scanPage reads all rows: whether the row of the cursor exists, then transactionColumns. It
+// decodes the binary wire format itself, because on a page of fifty the driver's scan into a struct
+// costs more than all other work of the server. A test compares the result with the driver's. If
+// the driver asked for text format, the driver scans.
 func scanPage(rows pgx.Rows, room int) (*page, error) {
 	defer rows.Close()
 	p := &page{rows: make([]Transaction, 0, room), tagged: make([]int, 0, room)}
@@ -73,10 +72,10 @@ func (p *page) decode(t *Transaction, w *pg.Wire) {
 	}
 }
 
-// untrusted is the next column: text that was cleaned when it was stored.
+// untrusted reads the next column. The text was cleaned when it was stored.
 func untrusted(w *pg.Wire) text.Untrusted { return text.Untrusted(w.Text()) }
 
-// id is the next column, which may be NULL.
+// id reads the next column, which may be NULL.
 func (p *page) id(w *pg.Wire) *id.ID {
 	if w.Null() {
 		return nil
@@ -95,7 +94,7 @@ func (p *page) untrusted(w *pg.Wire) *text.Untrusted {
 	return pg.Optional(w, func() text.Untrusted { return untrusted(w) })
 }
 
-// scan is decode by the driver.
+// scan is decode with the driver's own scan.
 func (p *page) scan(rows pgx.Rows, t *Transaction) error {
 	places := []any{&p.standing, &p.version}
 	for _, c := range storedColumns {
@@ -108,7 +107,7 @@ func (p *page) scan(rows pgx.Rows, t *Transaction) error {
 
 var errUnnamed = errors.New("ledger: a transaction refers to a record without a name")
 
-// name gives the names, which are shared with other answers.
+// name fills in the names. They are shared with other responses.
 func (p *page) name(n *naming) error {
 	slugs, from := make([]string, 0, len(p.tags)), 0
 	for i := range p.rows {

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The wire's form must say what the driver's own way says, for every column, NULL or not, and for
-// every amount that fits.
+// The wire decoder returns the same values as the driver for every column, NULL or not, and for
+// every amount in range.
 func TestDecodeAsTheDriver(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 3000)
@@ -58,16 +58,16 @@ func TestDecodeAsTheDriver(t *testing.T) {
 	}
 	wire, driver := read(), read(pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.TextFormatCode})
 	if len(wire) != 3000 || len(driver) != len(wire) {
-		t.Fatalf("%d and %d rows", len(wire), len(driver))
+		t.Fatalf("%d rows by the decoder, %d by the driver", len(wire), len(driver))
 	}
 	for i := range wire {
 		if !reflect.DeepEqual(wire[i], driver[i]) {
-			t.Fatalf("row %d: %+v, by the driver %+v", i, wire[i], driver[i])
+			t.Fatalf("row %d: %+v, the driver has %+v", i, wire[i], driver[i])
 		}
 	}
 }
 
-// What is not as expected is an error, never a wrong value.
+// An unexpected format is an error, never a wrong value.
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for name, read := range map[string]func(*pg.Wire){
@@ -89,7 +89,7 @@ func TestDecodeRefuses(t *testing.T) {
 	} {
 		w := &pg.Wire{}
 		if read(w); !w.Failed {
-			t.Errorf("%s passes", name)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 	w := &pg.Wire{Values: [][]byte{nil}}

@@ -15,7 +15,7 @@ func (b *testBooks) found(t *testing.T, f Filter) int {
 	}
 	n, err := b.Count(t.Context(), b.db, f)
 	if err != nil || int(n.Count) != len(page.Transactions) {
-		t.Errorf("%d are listed and %d counted, %v", len(page.Transactions), n.Count, err)
+		t.Errorf("%d listed, %d counted, %v", len(page.Transactions), n.Count, err)
 	}
 	return len(page.Transactions)
 }
@@ -25,8 +25,8 @@ func purposed(in Incoming, detail string) Incoming {
 	return in
 }
 
-// What a payment was for is stored, searched and told when it changes. A bank that leaves it out
-// later does not clear it, even where the name is another.
+// A payment's purpose is stored and searched, and the timeline shows when it changes. If the bank
+// omits it later, it is kept, even if the name changes.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -34,17 +34,17 @@ func TestPurposes(t *testing.T) {
 	second := told(b.account, "p2", "2026-06-01", "900.00", "Hausverwaltung Krüger")
 	b.merge(t, first, second)
 	if got := b.one(t, "p1").Detail; got != nil {
-		t.Errorf("a purpose out of nothing: %q", got.Plain())
+		t.Errorf("a row without a purpose has %q", got.Plain())
 	}
 	m := b.merge(t, purposed(first, "Miete Mai Whg 3 OG"), purposed(second, "Miete Juni GA NR00012345"))
 	if m.Detailed != 2 || len(m.Changed) != 2 || len(m.Inserted) != 0 || len(m.Events) != 2 {
 		t.Errorf("purposes of stored rows: %+v", m)
 	}
 	if m.Events[0].After == nil || *m.Events[0].Before == *m.Events[0].After {
-		t.Errorf("the timeline does not say what came: %+v", m.Events[0])
+		t.Errorf("the timeline does not show the new purpose: %+v", m.Events[0])
 	}
 	if m := b.merge(t, first, second); m.Unchanged != 2 || len(m.Changed)+int(m.Touched) != 0 {
-		t.Errorf("the same without purposes: %+v", m)
+		t.Errorf("the same rows without purposes: %+v", m)
 	}
 	second.Name = text.Name("HV Krüger")
 	if m := b.merge(t, first, second); m.Unchanged != 1 || len(m.Changed) != 1 || m.Detailed != 0 {
@@ -68,7 +68,7 @@ func TestPurposes(t *testing.T) {
 		t.Errorf("words of the name and the purpose find %d", n)
 	}
 	if n := b.found(t, Filter{ExcludeSearch: new("juni")}); n != 1 {
-		t.Errorf("without the words of a purpose there are %d", n)
+		t.Errorf("excluding the words of a purpose leaves %d", n)
 	}
 	page, err := b.Transactions(t.Context(), b.db, ListTransactions{Fields: "review", Limit: 1})
 	if err != nil {
@@ -79,7 +79,7 @@ func TestPurposes(t *testing.T) {
 	}
 }
 
-// Payments that differ in the purpose alone are of one payee.
+// Payments that differ only in the purpose have the same payee.
 func TestPurposesLeavePayees(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -88,10 +88,10 @@ func TestPurposesLeavePayees(t *testing.T) {
 		"PayPal Europe")
 	b.merge(t, purposed(one, "1012 SPOTIFY"), purposed(two, "1013 EBAY"), purposed(three, "PayPal Europe"))
 	if b.one(t, "p3").Detail != nil {
-		t.Error("a purpose that repeats the name is none")
+		t.Error("a purpose that repeats the name was stored")
 	}
 	if n := b.found(t, Filter{SimilarTo: new(b.one(t, "p1").ShortID)}); n != 3 {
-		t.Errorf("%d are like the first, want 3", n)
+		t.Errorf("%d are similar to the first, want 3", n)
 	}
 	if n, err := pg.Value[int](t.Context(), b.db, `select count(distinct payee) from descriptor`); err != nil || n != 1 {
 		t.Errorf("%d payees, %v", n, err)

@@ -11,21 +11,21 @@ import (
 	"coffer/internal/pg"
 )
 
-// An Edit is one field of one transaction that someone wants to have another value.
+// An Edit asks for a new value of one field of one transaction.
 type Edit struct {
 	Transaction id.ID
-	Field       string // of journal's, such as category, tag or deleted
+	Field       string // a field of journal, such as category, tag or deleted
 	Tag         *id.ID
 	// Value is the category's or counterparty's id, Present for a tag, a time for deleted, else
 	// text; nil clears.
 	Value  *string
-	Source *string // whose the field is then; nil takes it from the call's actor
+	Source *string // the field's new source; nil uses the call's actor
 	Rule   *id.ID
 	Note   *string
-	Fill   bool // only where nothing is bound
+	Fill   bool // only if no counterparty is set
 }
 
-// An Outcome is what became of an Edit.
+// An Outcome is the result of an Edit.
 type Outcome string
 
 // The outcomes.
@@ -40,7 +40,7 @@ const (
 // Present is the value of a tag that is set.
 const Present = "present"
 
-// state is what the editable fields of a transaction are now.
+// state holds the current editable fields of a transaction.
 type state struct {
 	ID                 id.ID   `db:"id"`
 	Category           *string `db:"category"`
@@ -49,7 +49,7 @@ type state struct {
 	CounterpartySource *string `db:"counterparty_source"`
 	Deleted            *string `db:"deleted"`
 	DeletedSource      *string `db:"deleted_source"`
-	Split              *string `db:"split"` // its parts, as splitText has them
+	Split              *string `db:"split"` // its parts in the format of splitText
 	SplitSource        *string `db:"split_source"`
 }
 
@@ -66,11 +66,11 @@ type tagKey struct{ transaction, tag id.ID }
 type current struct {
 	rows map[id.ID]*state
 	tags map[tagKey]tagState
-	hand map[id.ID]*handState // of those edits that are about a field of it
+	hand map[id.ID]*handState // only of transactions whose facts an edit changes
 }
 
-// lock reads and locks what the edits are about, in the order of ids, so that two writers never
-// wait for each other in a circle.
+// lock reads and locks the transactions of the edits in the order of ids, so two writers never
+// deadlock.
 func lock(ctx context.Context, tx pg.Tx, ids, tags []id.ID) (*current, error) {
 	rows, err := pg.All[state](ctx, tx, `
 		select id, category_id::text as category, category_source, counterparty_id::text as counterparty,
@@ -94,7 +94,7 @@ func lock(ctx context.Context, tx pg.Tx, ids, tags []id.ID) (*current, error) {
 	return c, err
 }
 
-// field is the value and source of what an edit is about.
+// field returns the value and source of the field that an edit is about.
 func (c *current) field(e Edit) (value, source *string) {
 	s := c.rows[e.Transaction]
 	switch {
@@ -119,7 +119,7 @@ func (c *current) field(e Edit) (value, source *string) {
 	return value, &t.Source
 }
 
-// set updates the state as an edit asks, so that a later edit of the same field sees it.
+// set updates the state as an edit asks, so a later edit of the same field sees it.
 func (c *current) set(e Edit, value, source *string) {
 	s := c.rows[e.Transaction]
 	switch {
@@ -142,9 +142,9 @@ func (c *current) set(e Edit, value, source *string) {
 	}
 }
 
-// Apply makes edits by a person, an agent or a rule. It locks, decides, writes in a few statements
-// whatever their number, and returns an outcome for each edit and the entries, which its caller
-// records.
+// Apply makes edits by a person, an agent or a rule. It locks, decides, and writes in a few
+// statements, however many edits there are. It returns an outcome for each edit, and the entries
+// for its caller to record.
 func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) ([]Outcome, []journal.Entry, error) {
 	actor := op.ActorOf(ctx)
 	ids, tags := targets(edits)
@@ -156,10 +156,48 @@ func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) (
 		return nil, nil, err
 	}
 	outcomes, entries := now.applyEdits(edits, actor, force)
+	agreed, err := now.agree(ctx, tx, entries, actor)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries = append(entries, agreed...)
 	return outcomes, entries, b.store(ctx, tx, now, entries)
 }
 
-// applyEdits decides about edits, one after another, and makes the state what they lead to.
+// agree makes a person the source of a category when the person closes its review: someone who
+// looks at a category and keeps it has decided it, as if they had set it. The entry belongs to the
+// same change, so an undo lifts the hold too. A transaction without a category has nothing to hold.
+func (c *current) agree(ctx context.Context, q pg.Querier, entries []journal.Entry, actor op.Actor) ([]journal.Entry,
+	error,
+) {
+	takesOff := func(e journal.Entry) bool {
+		return e.Field == journal.FieldTag && e.Before != nil && e.After == nil && equal(e.AfterSource, new(op.User))
+	}
+	if actor.Type != op.User || !slices.ContainsFunc(entries, takesOff) {
+		return nil, nil
+	}
+	review, err := pg.Values[id.ID](ctx, q, `select id from tag where slug = $1 and deleted_at is null`, NeedsReview)
+	if err != nil || len(review) == 0 {
+		return nil, err
+	}
+	var agreed []journal.Entry
+	for _, e := range entries {
+		s := c.rows[e.SubjectID]
+		if !takesOff(e) || !slices.Contains(review, *e.Ref) || s.Category == nil ||
+			equal(s.CategorySource, new(op.User)) {
+			continue
+		}
+		agreed = append(agreed, journal.Entry{
+			Subject: journal.Transaction, SubjectID: e.SubjectID, Field: journal.FieldCategory,
+			Before: s.Category, After: s.Category, BeforeSource: s.CategorySource, AfterSource: new(op.User),
+			Note: e.Note,
+		})
+		s.CategorySource = new(op.User)
+	}
+	return agreed, nil
+}
+
+// applyEdits decides about edits one after another and updates the state accordingly.
 func (c *current) applyEdits(edits []Edit, actor op.Actor, force bool) ([]Outcome, []journal.Entry) {
 	outcomes := make([]Outcome, len(edits))
 	var entries []journal.Entry
@@ -184,7 +222,7 @@ func (c *current) applyEdits(edits []Edit, actor op.Actor, force bool) ([]Outcom
 }
 
 // sourceOf returns the field's new source. Clearing a category also releases the hold. A tag or
-// counterparty that a person removed stays recorded as removed by a person, so that no rule adds it
+// counterparty that a person removed stays recorded as removed by a person, so no rule adds it
 // again.
 func sourceOf(e Edit, actor op.Actor) *string {
 	source := e.Source
@@ -202,7 +240,7 @@ func decide(e Edit, actor op.Actor, value, source, want *string, force bool) Out
 	same := equal(value, e.Value)
 	switch {
 	case same && (equal(source, want) || want == nil || *want != op.User || e.Value == nil && source == nil):
-		return Unchanged // a person who confirms what a rule set takes the field over; nobody else does
+		return Unchanged // only a person takes over a field that a rule set, by confirming it
 	case e.Fill && value != nil:
 		return Bound
 	case journal.Held(source, actor, force):
@@ -226,108 +264,7 @@ func targets(edits []Edit) (ids, tags []id.ID) {
 	return slices.Compact(ids), slices.Compact(tags)
 }
 
-// store writes the rows and tags that entries changed, each kind in one statement and in the order
-// of the entries: rows that are neighbours are written together.
-func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []journal.Entry) error {
-	var rows, moved, divided, rewritten []id.ID
-	var tags []tagKey
-	seen, seenTags := make(map[id.ID]bool, len(entries)), map[tagKey]bool{}
-	for _, e := range entries {
-		if e.Field == journal.FieldTag {
-			if k := (tagKey{e.SubjectID, *e.Ref}); !seenTags[k] {
-				seenTags[k], tags = true, append(tags, k)
-			}
-		}
-		if e.Field == journal.FieldDeleted {
-			moved = append(moved, e.SubjectID)
-		}
-		if e.Field == journal.FieldSplit {
-			divided = append(divided, e.SubjectID)
-		}
-		if isHand(e.Field) {
-			rewritten = append(rewritten, e.SubjectID)
-		}
-		if !seen[e.SubjectID] {
-			seen[e.SubjectID], rows = true, append(rows, e.SubjectID)
-		}
-	}
-	if err := storeRows(ctx, tx, now, rows); err != nil {
-		return err
-	}
-	if err := storeTags(ctx, tx, now, tags); err != nil {
-		return err
-	}
-	if err := storeSplits(ctx, tx, now, divided); err != nil {
-		return err
-	}
-	if err := b.storeHand(ctx, tx, now, rewritten); err != nil {
-		return err
-	}
-	return b.followed(ctx, tx, append(moved, rewritten...))
-}
-
-func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	n := len(rows)
-	ids, categories, categorySources := make([]id.ID, 0, n), make([]*string, 0, n), make([]*string, 0, n)
-	counterparties, counterpartySources, deleted, deletedSources := make([]*string, 0, n), make([]*string, 0,
-		n), make([]*string, 0, n), make([]*string, 0, n)
-	for _, u := range rows {
-		s := now.rows[u]
-		ids, categories, categorySources = append(ids, u), append(categories, s.Category), append(categorySources,
-			s.CategorySource)
-		counterparties, counterpartySources = append(counterparties, s.Counterparty), append(counterpartySources,
-			s.CounterpartySource)
-		deleted, deletedSources = append(deleted, s.Deleted), append(deletedSources, s.DeletedSource)
-	}
-	_, err := pg.Exec(ctx, tx, `
-		update transaction t set
-			category_id = v.category::uuid, category_source = v.category_source,
-				counterparty_id = v.counterparty::uuid, counterparty_source = v.counterparty_source,
-			deleted_at = v.deleted::timestamptz, deleted_source = v.deleted_source, updated_at = clock_timestamp()
-		from unnest(@ids::uuid[], @categories::text[], @category_sources::text[], @counterparties::text[],
-			@counterparty_sources::text[], @deleted::text[], @deleted_sources::text[])
-			v (id, category, category_source, counterparty, counterparty_source, deleted, deleted_source)
-		where t.id = v.id`, pg.Args{
-		"ids": ids, "categories": categories, "category_sources": categorySources, "counterparties": counterparties,
-		"counterparty_sources": counterpartySources,
-		"deleted":              deleted, "deleted_sources": deletedSources,
-	})
-	return err
-}
-
-func storeTags(ctx context.Context, tx pg.Tx, now *current, tags []tagKey) error {
-	if len(tags) == 0 {
-		return nil
-	}
-	var transactions, ids []id.ID
-	var there []*bool
-	var sources []string
-	for _, k := range tags {
-		t := now.tags[k]
-		transactions, ids, sources = append(transactions, k.transaction), append(ids, k.tag), append(sources, t.Source)
-		if t.Source == "" { // a revert to before anyone spoke of this tag
-			there = append(there, nil)
-		} else {
-			there = append(there, &t.Present)
-		}
-	}
-	_, err := pg.Exec(ctx, tx, `
-		with v as (select *
-			from unnest($1::uuid[], $2::uuid[], $3::bool[], $4::text[]) v (transaction_id, tag_id, present, source)),
-		gone as (
-			delete from transaction_tag t using v where v.present is null and t.transaction_id = v.transaction_id
-				and t.tag_id = v.tag_id)
-		insert into transaction_tag (transaction_id, tag_id, present, source)
-		select transaction_id, tag_id, present, source from v where present is not null
-		on conflict (transaction_id, tag_id) do update set present = excluded.present,
-			source = excluded.source`, transactions, ids, there, sources)
-	return err
-}
-
-// subject is how the ledger takes part in reverts of transactions.
+// subject reverts changes of transactions.
 type subject struct{ books *Books }
 
 func (subject) Kind() string { return journal.Transaction }
@@ -338,8 +275,8 @@ func (subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return err
 }
 
-// Apply implements journal.Subject: each field goes to the entry's after, with the source that it
-// had. An agent cannot take back what a person holds.
+// Apply implements journal.Subject: each field gets the entry's after with the source that it had.
+// An agent cannot revert a field that a person holds.
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	actor := op.ActorOf(ctx)
 	edits := make([]Edit, len(entries))
@@ -363,6 +300,10 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	if err != nil {
 		return nil, err
 	}
+	room, err := roomy(ctx, tx, now, entries)
+	if err != nil {
+		return nil, err
+	}
 	closed, err := inClosed(ctx, tx, entries)
 	if err != nil {
 		return nil, err
@@ -381,13 +322,18 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 			skipped = append(skipped, journal.Skip(e, "missing"))
 			continue
 		}
+		if !room(e) {
+			skipped = append(skipped, journal.Skip(e, "conflict"))
+			continue
+		}
 		now.set(edits[i], e.After, e.AfterSource)
 		done = append(done, e)
 	}
 	return skipped, s.books.store(ctx, tx, now, done)
 }
 
-// partsLast puts what leads to a split last: its parts may come from another, which lets them go.
+// partsLast orders entries that lead to a split last: the parts may come from another split that
+// must release them first.
 func partsLast(a, b journal.Entry) int {
 	leads := func(e journal.Entry) int {
 		if e.Field == journal.FieldSplit && e.After != nil {
@@ -398,11 +344,11 @@ func partsLast(a, b journal.Entry) int {
 	return leads(a) - leads(b)
 }
 
-// restores says whether the entry brings a deleted transaction back.
+// restores reports whether the entry restores a deleted transaction.
 func restores(e journal.Entry) bool { return e.Field == journal.FieldDeleted && e.After == nil }
 
-// inClosed are those of the transactions that would come back whose account is gone. The others'
-// accounts stay until the transaction ends.
+// inClosed returns the transactions to restore whose account is deleted. The other accounts cannot
+// be deleted until the database transaction ends.
 func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID]bool, error) {
 	var ids []id.ID
 	for _, e := range entries {
@@ -422,14 +368,14 @@ func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID
 	return setOf(gone), err
 }
 
-// names says whether the entry leads to something that may be gone.
+// names reports whether the entry leads to a record that may have been deleted.
 func names(e journal.Entry) bool {
 	return e.After != nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldCounterparty)
 }
 
-// there are the categories and counterparties that entries lead to and that are in use, kept so
-// until the transaction ends, and the tags that exist: a plan may be carried out without one that
-// it would have created.
+// there returns the categories and counterparties that entries lead to and that are in use, and the
+// tags that exist. The categories and counterparties stay in use until the database transaction
+// ends. A tag can be missing: a plan may be carried out without a tag that it would have created.
 func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]bool, error) {
 	var ids []string
 	var tags []id.ID

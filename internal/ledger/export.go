@@ -17,11 +17,12 @@ type ExportTransactions struct {
 	Format string `json:"format,omitempty" enum:"csv" default:"csv"`
 }
 
-// exportPage is how many transactions are read at a time. Sending them holds no connection.
+// exportPage is how many transactions are read at a time. No connection is in use while they are
+// sent.
 const exportPage = 500
 
 // Export writes the transactions of a filter as CSV, newest first, a page at a time. Texts that a
-// spreadsheet would take for a formula get an apostrophe in front.
+// spreadsheet would run as a formula get a leading apostrophe.
 func (b *Books) Export(ctx context.Context, q pg.Querier, in ExportTransactions, send func(string) error) error {
 	type pair struct {
 		Slug    string `db:"slug"`
@@ -68,7 +69,7 @@ func (b *Books) Export(ctx context.Context, q pg.Querier, in ExportTransactions,
 	}
 }
 
-// cells are the transaction as a row of a table.
+// cells returns the transaction as a row of a table.
 func (t *Transaction) cells(primary map[string]string) []string {
 	cell := func(s *text.Untrusted) string {
 		if s == nil {

@@ -35,12 +35,12 @@ func TestExport(t *testing.T) {
 	}
 	rows, err := csv.NewReader(strings.NewReader(all.String())).ReadAll()
 	if err != nil || int64(len(rows)-1) != want.Count {
-		t.Fatalf("%d rows, %d are meant (%v)", len(rows)-1, want.Count, err)
+		t.Fatalf("%d rows, want %d (%v)", len(rows)-1, want.Count, err)
 	}
 	seen, formulas := map[string]bool{}, 0
 	for _, r := range rows[1:] {
 		if seen[r[0]] {
-			t.Errorf("%s comes twice", r[0])
+			t.Errorf("%s is exported twice", r[0])
 		}
 		seen[r[0]] = true
 		if strings.HasPrefix(r[6], "'=") {
@@ -48,7 +48,7 @@ func TestExport(t *testing.T) {
 		}
 		for i, cell := range r {
 			if i != 2 && cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
-				t.Errorf("a spreadsheet runs %q", cell)
+				t.Errorf("a spreadsheet would run %q", cell)
 			}
 		}
 	}

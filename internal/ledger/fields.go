@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"coffer/internal/id"
 	"coffer/internal/op"
@@ -14,7 +13,7 @@ import (
 	"coffer/internal/text"
 )
 
-// A fieldSet is which fields of a transaction are shown: one bit for each of columns.
+// A fieldSet holds the fields of a transaction that are shown: one bit for each of columns.
 type fieldSet uint64
 
 const (
@@ -24,7 +23,7 @@ const (
 	allFields     = fieldSet(1<<64 - 1)
 )
 
-// fieldsNamed reads a choice of fields; "" is all.
+// fieldsNamed parses a list of fields; "" means all.
 func fieldsNamed(list string) (fieldSet, error) {
 	var set fieldSet
 	for name := range strings.SplitSeq(list, ",") {
@@ -33,11 +32,11 @@ func fieldsNamed(list string) (fieldSet, error) {
 			if list == "" || name == "all" {
 				return allFields, nil
 			}
-		case "id", "short_id": // they always come
+		case "id", "short_id": // always included
 		case "minimal", "core", "review":
 			more, _ := fieldsNamed(map[string]string{
 				"minimal": minimalFields, "core": coreFields, "review": reviewFields,
-			}[name]) // they name fields that there are
+			}[name]) // each of these fields exists
 			set |= more
 		default:
 			i := fieldIndex(name)
@@ -65,14 +64,14 @@ func fieldIndex(name string) int {
 	return slices.IndexFunc(columns, func(c column) bool { return c.name == name })
 }
 
-// appendJSON appends the chosen fields as a JSON object. Short is for tools: ids are printed short,
-// and short_id, which would repeat one, is left out.
+// appendJSON appends the chosen fields as a JSON object. If short is set, as for tools, it prints
+// short ids and omits short_id, which would repeat one.
 func (t *Transaction) appendJSON(b []byte, fields fieldSet, short bool) []byte {
 	b = append(b, `{"id":`...)
 	b = appendID(b, &t.ID, short)
 	if t.ShortID != "" && !short {
 		b = append(b, `,"short_id":`...)
-		b = appendText(b, t.ShortID)
+		b = text.AppendJSON(b, t.ShortID)
 	}
 	for i := alwaysShown; i < len(columns); i++ {
 		if fields&(1<<i) != 0 {
@@ -86,7 +85,7 @@ func (t *Transaction) appendJSON(b []byte, fields fieldSet, short bool) []byte {
 			}
 		}
 	}
-	if short && t.Excluded && fields&(1<<excludedField()) == 0 { // what no total counts must not be taken for spending
+	if short && t.Excluded && fields&(1<<excludedField()) == 0 { // no total counts it: it is not spending
 		b = append(b, `,"excluded":true`...)
 	}
 	return append(b, '}')
@@ -115,7 +114,7 @@ func (t Transactions) appendJSON(b []byte, short bool) []byte {
 		b = t.Transactions[i].appendJSON(b, t.fields, short)
 	}
 	b = append(b, `],"next_cursor":`...)
-	b = appendText(b, t.NextCursor)
+	b = text.AppendJSON(b, t.NextCursor)
 	b = append(b, `,"has_more":`...)
 	b = strconv.AppendBool(b, t.HasMore)
 	if t.Count != nil {
@@ -131,8 +130,8 @@ func (t Transactions) appendJSON(b []byte, short bool) []byte {
 	return append(b, '}')
 }
 
-// cut ends the page where its JSON would pass that many bytes, and reports whether it did; at least
-// one row stays.
+// cut shortens the page so that its JSON has at most that many bytes, and reports whether it did.
+// At least one row stays.
 func (t *Transactions) cut(most int) bool {
 	var b []byte
 	for i := range t.Transactions {
@@ -159,68 +158,4 @@ func appendDate(b []byte, d pg.Date) []byte { return append(d.Append(append(b, '
 
 func appendTime(b []byte, t pg.Time) []byte { return append(t.Append(append(b, '"')), '"') }
 
-func appendUntrusted(b []byte, t text.Untrusted) []byte { return appendText(b, t.Plain()) }
-
-func appendList(b []byte, list []string) []byte {
-	if list == nil {
-		return append(b, "null"...)
-	}
-	b = append(b, '[')
-	for i, s := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendText(b, s)
-	}
-	return append(b, ']')
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendText appends a JSON string as encoding/json does, with what means something to HTML
-// escaped.
-func appendText(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			switch {
-			case r == utf8.RuneError && size == 1:
-				b = append(append(b, s[start:i]...), `\ufffd`...)
-				start = i + size
-			case r == '\u2028' || r == '\u2029':
-				b = append(append(b, s[start:i]...), `\u202`...)
-				b = append(b, hexDigits[r&0xf])
-				start = i + size
-			}
-			i += size
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
-			i++
-			continue
-		}
-		b = append(b, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\r':
-			b = append(b, '\\', 'r')
-		case '\t':
-			b = append(b, '\\', 't')
-		case '\b':
-			b = append(b, '\\', 'b')
-		case '\f':
-			b = append(b, '\\', 'f')
-		default:
-			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
-		}
-		i++
-		start = i
-	}
-	return append(append(b, s[start:]...), '"')
-}
+func appendUntrusted(b []byte, t text.Untrusted) []byte { return text.AppendJSON(b, t.Plain()) }

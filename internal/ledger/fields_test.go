@@ -65,7 +65,7 @@ func anyTransaction(t *rapid.T) Transaction {
 	return v
 }
 
-// The fast encoder gives the very bytes of encoding/json.
+// The fast encoder writes exactly the bytes of encoding/json.
 func TestEncoderIsEncodingJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,7 +86,7 @@ func TestEncoderIsEncodingJSON(t *testing.T) {
 	})
 }
 
-// Every field of the record is a column, by its own name, and nothing else is.
+// The columns are exactly the fields of the record, with the same names.
 func TestFieldsAreTheRecords(t *testing.T) {
 	t.Parallel()
 	i := 0
@@ -110,6 +110,6 @@ func TestFieldsAreTheRecords(t *testing.T) {
 	}
 	want := `{"id":"00000000-0000-0000-0000-000000000000","date":"0001-01-01","amount":0.00,"iso_currency_code":"","name":""}`
 	if got := string(v.appendJSON(nil, set, false)); got != want {
-		t.Errorf("minimal is %s", got)
+		t.Errorf("minimal has %s", got)
 	}
 }

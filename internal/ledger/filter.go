@@ -14,55 +14,55 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Filter says which transactions are meant. Everything that is given must hold.
+// A Filter selects transactions that fulfill all conditions that are set.
 type Filter struct {
 	AccountID       []string        `json:"account_id,omitempty" maxItems:"100" minLength:"1" doc:"In any of these accounts: short ids or UUIDs" agent:"-"`
 	ConnectionID    *string         `json:"connection_id,omitempty" minLength:"1"`
 	UserID          *string         `json:"user_id,omitempty" minLength:"1" doc:"Owned by this member" agent:"Member"`
 	Category        []string        `json:"category,omitempty" maxItems:"100" minLength:"1" single:"true" doc:"In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories" agent:"Slugs; a primary includes its subcategories"`
 	ExcludeCategory []string        `json:"exclude_category,omitempty" maxItems:"100" minLength:"1" doc:"In none of these categories, nor in their subcategories"`
-	CategorySource  *string         `json:"category_source,omitempty" enum:"rule,user,agent,provider" doc:"Whose the category is; user: a person's"`
+	CategorySource  *string         `json:"category_source,omitempty" enum:"rule,user,agent,provider" doc:"Who set the category; user: a person"`
 	Uncategorized   *bool           `json:"uncategorized,omitempty" doc:"true: only without a category; false: only with one" agent:"-"`
 	Tags            []string        `json:"tags,omitempty" maxItems:"50" minLength:"1" doc:"With every one of these tags" agent:"With all of these"`
 	AnyTag          []string        `json:"any_tag,omitempty" maxItems:"50" minLength:"1" doc:"With any of these tags"`
 	ExcludeTag      []string        `json:"exclude_tag,omitempty" maxItems:"50" minLength:"1" doc:"With none of these tags"`
 	CounterpartyID  *string         `json:"counterparty_id,omitempty" minLength:"1" doc:"Short id or UUID; none: only transactions without a counterparty" agent:"Or none"`
-	Payee           *string         `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"Of this payee, by the key that review groups show" agent:"Key of a review group"`
+	Payee           *string         `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"Transactions of this payee, by the key in review groups" agent:"Key of a review group"`
 	Merchant        *string         `json:"merchant,omitempty" minLength:"1" maxLength:"256" doc:"Exactly this merchant name, or this name if there is none"`
-	RecurringID     *string         `json:"recurring_id,omitempty" minLength:"1" doc:"Payments of this recurring payment: short id or UUID" agent:"-"`
-	SimilarTo       *string         `json:"similar_to,omitempty" minLength:"1" doc:"Like this transaction: of its counterparty, else its payee, in the same direction"`
+	RecurringID     *string         `json:"recurring_id,omitempty" minLength:"1" doc:"Transactions of this recurring payment: short id or UUID" agent:"-"`
+	SimilarTo       *string         `json:"similar_to,omitempty" minLength:"1" doc:"Similar to this transaction: same counterparty, else same payee, and same direction"`
 	Provider        *all.Keeper     `json:"provider,omitempty"`
-	Origin          *string         `json:"origin,omitempty" enum:"bank,manual,part" doc:"bank: from banks and statements; manual: entered by hand; part: shares of split transactions"`
-	StartDate       *pg.Date        `json:"start_date,omitempty" doc:"From this day on" agent:"-"`
-	EndDate         *pg.Date        `json:"end_date,omitempty" doc:"Up to and including this day" agent:"Inclusive"`
+	Origin          *string         `json:"origin,omitempty" enum:"bank,manual,part" doc:"bank: from banks and statements; manual: added manually; part: parts of split transactions"`
+	StartDate       *pg.Date        `json:"start_date,omitempty" doc:"Start date (inclusive)" agent:"-"`
+	EndDate         *pg.Date        `json:"end_date,omitempty" doc:"End date (inclusive)" agent:"Inclusive"`
 	MinAmount       *money.Amount   `json:"min_amount,omitempty" doc:"At least this amount, signed: positive is money out" agent:"Signed: positive is money out"`
 	MaxAmount       *money.Amount   `json:"max_amount,omitempty" doc:"At most this amount, signed" agent:"-"`
 	Direction       *string         `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out" agent:"-"`
 	Currency        *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
-	Search          *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name, merchant name or purpose, in any case; commas mean or" agent:"In name, merchant name or purpose; commas mean or"`
-	ExcludeSearch   *string         `json:"exclude_search,omitempty" minLength:"1" maxLength:"200" doc:"Text that is in none of them"`
+	Search          *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name, merchant name or memo, ignoring case; commas mean or" agent:"In name, merchant name or memo; commas mean or"`
+	ExcludeSearch   *string         `json:"exclude_search,omitempty" minLength:"1" maxLength:"200" doc:"Text that must not occur in them"`
 	SearchMode      string          `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: for typos"`
 	Pending         *bool           `json:"pending,omitempty"`
-	Held            *bool           `json:"held,omitempty" doc:"true: a person set the category or counterparty; false: nobody did"`
-	HasComments     *bool           `json:"has_comments,omitempty" doc:"true: only with comments; false: only without"`
+	Held            *bool           `json:"held,omitempty" doc:"true: a person set the category or counterparty; false: no person did"`
+	HasComments     *bool           `json:"has_comments,omitempty" doc:"true: has comments; false: has none"`
 	Transfer        *bool           `json:"transfer,omitempty" doc:"true: only sides of confirmed transfers; false: none of them"`
-	Excluded        *bool           `json:"excluded,omitempty" doc:"true: only what totals leave out as mirrored; false: none of it"`
+	Excluded        *bool           `json:"excluded,omitempty" doc:"true: only duplicates that totals skip; false: none of them"`
 	IDs             []string        `json:"ids,omitempty" maxItems:"100" minLength:"1" doc:"Only these transactions: short ids or UUIDs"`
-	Rows            *string         `json:"rows,omitempty" enum:"leaves,bank" doc:"bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them"`
+	Rows            *string         `json:"rows,omitempty" enum:"leaves,bank" doc:"bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction"`
 	ParentID        *string         `json:"parent_id,omitempty" minLength:"1" doc:"The parts of this split transaction"`
 	Deleted         string          `json:"deleted,omitempty" enum:"exclude,include,only" default:"exclude" doc:"true: only deleted transactions"`
 	UpdatedSince    *pg.Time        `json:"updated_since,omitempty" doc:"Changed at or after this time"`
 }
 
-// rareFilters are those that query_transactions only names.
+// rareFilters are the filters that query_transactions names without describing them.
 var rareFilters = []string{
 	"connection_id", "exclude_category", "category_source", "any_tag", "exclude_tag", "merchant", "similar_to",
 	"provider", "origin", "exclude_search", "search_mode", "held", "has_comments", "transfer", "excluded", "ids",
 	"rows", "parent_id", "deleted", "updated_since",
 }
 
-// CommonFilters makes an op's tool print only the filters that are used most. It takes all of them,
-// and its description refers to query_transactions for the others.
+// CommonFilters makes an op's tool print only the filters that are used most. The tool accepts all
+// of them, and its description refers to query_transactions for the others.
 func CommonFilters(o *op.Op) *op.Op {
 	common := []string{
 		"account_id", "user_id", "category", "tags", "counterparty_id", "start_date", "end_date", "search",
@@ -80,22 +80,22 @@ func CommonFilters(o *op.Op) *op.Op {
 type selection struct {
 	pg.Where
 	known       *naming
-	cursor      int           // which argument is the id that a cursor points at; 0 when there is none
-	rows        string        // which of split transactions and their parts
-	wording     textCondition // what is asked of the wording; its sql is empty if nothing is
-	descriptors []int32       // the wordings that fulfil it, or some of them when
-	wide        bool          // they are many
+	cursor      int           // number of the argument with the cursor's id; 0 without a cursor
+	rows        string        // condition for split transactions and their parts
+	wording     textCondition // condition on the wording; its sql is empty if there is none
+	descriptors []int32       // the wordings that fulfill it, or some of them if wide
+	wide        bool          // more wordings fulfill it than are listed
 	none        bool          // nothing can match
-	set         string        // a column that must be among ids; one, because a page can go through one
+	set         string        // a column that must be among ids; at most one, because a page goes through one
 	ids         []id.ID
 }
 
-// lister says where things of that kind are looked up.
+// lister returns a hint that names the operation which lists records of that kind.
 func lister(kind string) string { return "{" + kind + ".list} lists them" }
 
-// resolve turns a filter into conditions on transaction t. Names that name nothing are faults: an
-// empty list would hide a typo. Categories are looked up in the known names, if there are any; then
-// the caller must see to it that their version still holds.
+// resolve turns a filter into conditions on transaction t. A name without a record is an error,
+// because an empty list would hide a typo. If names are known, categories are looked up in them,
+// and the caller must check that their version still applies.
 func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter, known *naming) (*selection, error) {
 	s, err := b.narrow(ctx, q, f, known)
 	if err == nil && s.wording.sql != "" {
@@ -105,11 +105,11 @@ func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter, known *nami
 	return s, err
 }
 
-// kept leaves out tombstones of parts that are in no split any more: only a revert brings them
-// back.
+// kept leaves out tombstones of parts that no longer belong to a split: only a revert restores
+// them.
 const kept = "(" + journal.BankRow + " or t.parent_id is not null)"
 
-// narrow is resolve without the look for wordings and without s.rows, which its caller adds.
+// narrow is resolve without the search for wordings and without s.rows, which its caller adds.
 func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *naming) (*selection, error) {
 	s := &selection{known: known, rows: journal.Leaf}
 	if f.Rows != nil && *f.Rows == "bank" {
@@ -162,10 +162,10 @@ func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *namin
 	return s, nil
 }
 
-// accounts narrows by everything that follows from the account: they are few, so their ids are the
-// condition.
+// accounts applies all conditions that depend on the account. There are few accounts, so the
+// condition is a list of their ids.
 func (b *Books) accounts(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
-	named := f.Provider != nil && *f.Provider != bank.Manual // what is entered by hand can stand in any account
+	named := f.Provider != nil && *f.Provider != bank.Manual // a transaction entered by hand can be in any account
 	if len(f.AccountID) == 0 && f.ConnectionID == nil && f.UserID == nil && !named {
 		return nil
 	}
@@ -204,9 +204,9 @@ func (b *Books) accounts(ctx context.Context, q pg.Querier, f Filter, s *selecti
 	return nil
 }
 
-// among returns membership in a set of ids; for a single id it is equality, which lets an index
-// give the order too. The subselect keeps PostgreSQL from planning again for every id, which takes
-// longer than reading the page.
+// among adds a condition that the column is one of ids. For a single id it is an equality, which
+// lets an index provide the order too. The subselect keeps PostgreSQL from planning again for every
+// id, which takes longer than reading the page.
 func among(s *selection, column string, ids []id.ID) {
 	switch len(ids) {
 	case 0:
@@ -219,7 +219,7 @@ func among(s *selection, column string, ids []id.ID) {
 	}
 }
 
-// categories narrows to some categories and leaves others out.
+// categories narrows to some categories and excludes others.
 func (b *Books) categories(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
 	if len(f.Category) > 0 {
 		ids, err := b.under(ctx, q, "category", f.Category, s.known)
@@ -269,7 +269,7 @@ func (b *Books) counterparties(ctx context.Context, q pg.Querier, f Filter, s *s
 	ids, err := references(ctx, q, "counterparty_id", "counterparty", []string{*f.CounterpartyID},
 		`select id from counterparty where id = any($1::uuid[]) or short_id = any($2)`)
 	if err == nil {
-		// One that was merged means the one that took over.
+		// A merged counterparty stands for the one that it was merged into.
 		ids, err = pg.Values[id.ID](ctx, q, `select distinct coalesce(canonical_id, id) from counterparty
 			where id = any($1)`, ids)
 	}
@@ -309,13 +309,14 @@ func (b *Books) recurring(ctx context.Context, q pg.Querier, f Filter, s *select
 	if err != nil {
 		return pg.Named(err, "recurring_id", "recurring payment", lister("recurring"))
 	}
-	// a payment that is split is shown by its parts
+	// A split payment is shown by its parts.
 	const rows = "any(array(select w.transaction_id from recurring_row w where w.recurring_id = $?))"
 	s.And("(t.id = "+rows+" or t.parent_id = "+rows+")", series, series)
 	return nil
 }
 
-// whether narrows to what fulfils the condition, or to what does not. It is never null.
+// whether narrows to rows that fulfill the condition, or to those that do not. The condition is
+// never null.
 func (s *selection) whether(wanted *bool, condition string) {
 	if wanted != nil {
 		s.If(*wanted, "("+condition+")").If(!*wanted, "not ("+condition+")")
@@ -348,7 +349,7 @@ func (b *Books) tagged(ctx context.Context, q pg.Querier, f Filter, s *selection
 	return nil
 }
 
-// tagIDs are the ids of tags that a caller named, in the order given.
+// tagIDs returns the ids of the tags that a caller named, in the order given.
 func tagIDs(ctx context.Context, q pg.Querier, field string, refs []string) ([]id.ID, error) {
 	known, err := pg.Names(ctx, q, refs, tagsNamed)
 	if err != nil {
@@ -368,8 +369,8 @@ func tagIDs(ctx context.Context, q pg.Querier, field string, refs []string) ([]i
 const tagsNamed = `select id, slug as name, short_id from tag where deleted_at is null
 	and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`
 
-// references resolves names that have no slugs, all in one query; one that names nothing is a fault
-// at that field.
+// references resolves names of records without slugs, all in one query. A name without a record is
+// an error at that field.
 func references(ctx context.Context, q pg.Querier, field, kind string, refs []string, look string) ([]id.ID, error) {
 	texts, uuids := pg.Split(refs)
 	ids, err := pg.Values[id.ID](ctx, q, look, uuids, texts)

@@ -10,8 +10,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// Each filter means what SQL written by hand means, in the list and in the count, alone and beside a
-// search, for rows that are there and rows that are not.
+// Each filter matches the same rows as SQL written by hand, in the list and in the count, alone and
+// with a search, for live and deleted rows.
 func TestFiltersMeanWhatTheySay(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 2000)
@@ -65,13 +65,13 @@ func TestFiltersMeanWhatTheySay(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			if got := walk(ctx, t, b, ListTransactions{Filter: f, Limit: 500}, nil); !slices.Equal(got, want) {
-				t.Errorf("%s: %d listed, %d are meant", name, len(got), len(want))
+				t.Errorf("%s: %d listed, want %d", name, len(got), len(want))
 			}
 			if n, err := b.Count(ctx, db, f); err != nil || int(n.Count) != len(want) {
-				t.Errorf("%s: %d counted, %d are meant (%v)", name, n.Count, len(want), err)
+				t.Errorf("%s: %d counted, want %d (%v)", name, n.Count, len(want), err)
 			}
 			if search == nil && len(want) == 0 {
-				t.Errorf("%s: finds nothing; the test is blind", name)
+				t.Errorf("%s: finds nothing, so the test proves nothing", name)
 			}
 		}
 	}
@@ -82,8 +82,8 @@ type filterTruth struct {
 	sql    string
 }
 
-// filterTruths are filters beside what they mean. The transaction one has no counterparty, the
-// transaction bound has one.
+// filterTruths are filters with the SQL that they stand for. The transaction one has no
+// counterparty, the transaction bound has one.
 func filterTruths(one, bound, merchant string, payee id.Key) map[string]filterTruth {
 	const held = "coalesce(t.category_source = 'user', false) or coalesce(t.counterparty_source = 'user', false)"
 	const commented = "t.id in (select transaction_id from comment where deleted_at is null)"
@@ -131,7 +131,8 @@ func filterTruths(one, bound, merchant string, payee id.Key) map[string]filterTr
 	return out
 }
 
-// FillPayees gives wordings that have no payee the one they would have been stored with, in batches.
+// FillPayees gives wordings without a payee the payee that they would have been stored with, in
+// batches.
 func TestFillPayees(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 500)
@@ -148,7 +149,7 @@ func TestFillPayees(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	if after, err := pg.Value[string](t.Context(), db, sum); err != nil || after != before {
-		t.Errorf("filled in: %s, stored: %s (%v)", after, before, err)
+		t.Errorf("filled in %s, want %s as stored (%v)", after, before, err)
 	}
 	if n, err := b.FillPayees(t.Context()); err != nil || n != 0 {
 		t.Errorf("filled %d again (%v)", n, err)

@@ -1,5 +1,5 @@
 // Package ledger keeps the books: transactions with the categories, tags and counterparties that
-// the household gave them. It must not know where transactions come from or what a rule is.
+// the household gave them. It does not know the source of transactions or what a rule is.
 package ledger
 
 import (
@@ -16,14 +16,14 @@ import (
 type Books struct {
 	db     *pg.DB
 	filing *filing.Filing
-	naming atomic.Pointer[naming] // as it was read last
+	naming atomic.Pointer[naming] // as last read
 
-	follower Follower     // nil when nobody follows
-	matcher  Matcher      // nil when nobody matches
-	draw     func() id.ID // of new transactions; only a test has another than id.New
+	follower Follower     // nil without a follower
+	matcher  Matcher      // nil without a matcher
+	draw     func() id.ID // makes the ids of new transactions; only tests replace id.New
 }
 
-// New returns Books, whose transactions use those categories and tags.
+// New returns Books whose transactions use those categories and tags.
 func New(db *pg.DB, f *filing.Filing) *Books {
 	return &Books{db: db, filing: f, draw: id.New}
 }
@@ -31,9 +31,10 @@ func New(db *pg.DB, f *filing.Filing) *Books {
 // Subjects returns the parts of the ledger that reverts restore.
 func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{b}, moves{b}} }
 
-// CategoryUser is the transactions of a category, which move with it in a merge. A merge says
-// nothing about single transactions, so the source of the category stays. Deleted transactions move
-// too; they are queried separately, because each kind has an index and both together have none.
+// CategoryUser stands for the transactions of a category, which move with it in a merge. A merge
+// does not decide about single transactions, so the source of the category stays. Deleted
+// transactions move too; they are queried separately, because each kind has an index and both
+// together have none.
 type CategoryUser struct{}
 
 // Uses implements filing.CategoryUser.
@@ -52,8 +53,8 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	// Locked separately: a statement that waits for another edit rereads only that row, and could
-	// miss it if both halves were in one statement.
+	// The rows are locked separately: a statement that waits for another edit rereads only that
+	// row, and could miss it if both halves were in one statement.
 	if err := (subject{}).Lock(ctx, tx, ids); err != nil {
 		return nil, err
 	}

@@ -9,16 +9,17 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Follower is told of transactions that were deleted or restored, in the transaction that does
-// it: what stood beside them counts otherwise now.
+// A Follower is notified of transactions that were deleted or restored, in the same database
+// transaction, because the other side of their matches now counts differently.
 type Follower interface {
 	Follow(ctx context.Context, tx pg.Tx, transactions []id.ID) error
 }
 
-// Tell names the follower. It is called while the service is put together, never later.
+// Tell sets the follower. It is called only while the service is assembled.
 func (b *Books) Tell(f Follower) { b.follower = f }
 
-// followed notes the days of transactions that were deleted or restored, and tells of them.
+// followed records the days of transactions that were deleted or restored, and notifies the
+// follower.
 func (b *Books) followed(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	if len(ids) == 0 {
 		return nil
@@ -29,7 +30,7 @@ func (b *Books) followed(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return b.follower.Follow(ctx, tx, ids)
 }
 
-// touch notes days on which transactions are new or have changed.
+// touch records days on which transactions are new or have changed.
 func touch(ctx context.Context, tx pg.Tx, days []Touched) error {
 	if len(days) == 0 {
 		return nil
@@ -44,7 +45,7 @@ func touch(ctx context.Context, tx pg.Tx, days []Touched) error {
 	return err
 }
 
-// Touch notes the days of these transactions, as if they were new.
+// Touch records the days of these transactions as if they were new.
 func (b *Books) Touch(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last) select account_id, min(date), max(date)
 		from transaction where id = any($1) group by account_id`, ids)
@@ -57,7 +58,7 @@ func (b *Books) DaysOf(ctx context.Context, q pg.Querier, ids []id.ID) ([]Touche
 		where id = any($1) group by account_id`, ids)
 }
 
-// TouchAll notes all days of these accounts, as if everything in them were new.
+// TouchAll records all days of these accounts as if all their transactions were new.
 func (b *Books) TouchAll(ctx context.Context, tx pg.Tx, accounts []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
 		insert into touched (account_id, first, last) select account_id, min(date), max(date) from transaction
@@ -65,29 +66,29 @@ func (b *Books) TouchAll(ctx context.Context, tx pg.Tx, accounts []id.ID) error 
 	return err
 }
 
-// Touched are days of an account in which something has changed.
+// Touched is a range of days of an account in which something has changed.
 type Touched struct {
 	AccountID id.ID   `db:"account_id"`
 	First     pg.Date `db:"first"`
 	Last      pg.Date `db:"last"`
 }
 
-// TakeTouched returns what has changed since it was last called; if the transaction fails, the same
-// is returned again. Only one caller at a time may call it.
+// TakeTouched returns the changes since the last call. If the database transaction fails, the next
+// call returns the same again. Only one caller at a time may call it.
 func (b *Books) TakeTouched(ctx context.Context, tx pg.Tx) ([]Touched, error) {
 	return pg.All[Touched](ctx, tx, `delete from touched returning account_id, first, last`)
 }
 
-// A Mark is what account links make of a transaction.
+// A Mark is the effect of account links on a transaction.
 type Mark struct {
 	Transaction id.ID  `db:"id"`
 	Linked      *id.ID `db:"linked_id"` // the other side of a match
-	Excluded    bool   `db:"excluded"`  // it repeats another
-	Transfer    bool   `db:"transfer"`  // it is a side of a transfer
+	Excluded    bool   `db:"excluded"`  // it duplicates another transaction
+	Transfer    bool   `db:"transfer"`  // it is one side of a transfer
 }
 
-// Mark writes marks, in one statement; what is marked so already is not written. The caller has
-// locked the transactions.
+// Mark writes marks in one statement. Marks that are already stored are not written again. The
+// caller has locked the transactions.
 func (b *Books) Mark(ctx context.Context, tx pg.Tx, marks []Mark) error {
 	ids, linked, excluded, transfer := make([]id.ID, len(marks)), make([]*id.ID, len(marks)), make([]bool,
 		len(marks)), make([]bool, len(marks))
@@ -103,5 +104,5 @@ func (b *Books) Mark(ctx context.Context, tx pg.Tx, marks []Mark) error {
 	return err
 }
 
-// days are the days of accounts on which a page wrote something.
+// days returns the days of accounts on which a page wrote something.
 func (out Merged) days() []Touched { return slices.Collect(maps.Values(out.touched)) }

@@ -17,10 +17,10 @@ import (
 // ListTransactions asks for a page of transactions.
 type ListTransactions struct {
 	Filter
-	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only order with further pages" agent:"Only date, the default, has further pages"`
+	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only order with more pages" agent:"Only date, the default, has more pages"`
 	SortOrder *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for name" agent:"-"`
-	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core,detail" doc:"Comma-separated fields, or minimal, core, review (with the purpose), all; ids always come, other fields do not" agent:"Comma-separated, or minimal, core, review (with the purpose), all"`
-	Format    string  `json:"format,omitempty" enum:"objects,table" default:"objects" doc:"table: columns and rows in place of objects, half as long" agent:"table: half as long"`
+	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core,detail" doc:"Comma-separated fields, or minimal, core, review (with the memo), all; ids are always included" agent:"Comma-separated, or minimal, core, review (with the memo), all"`
+	Format    string  `json:"format,omitempty" enum:"objects,table" default:"objects" doc:"table: columns and rows instead of objects, half as long" agent:"table: half as long"`
 	CountOnly bool    `json:"count_only,omitempty" doc:"Return only the number of matches" agent:"-"`
 	Cursor    string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters" agent:"-"`
 	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size" agent:"-"`
@@ -33,7 +33,7 @@ type Transactions struct {
 	HasMore      bool          `json:"has_more"`
 	Count        *int64        `json:"count,omitempty" doc:"The number of matches; only with count_only"`
 	Notes        []op.Note     `json:"notes,omitempty" doc:"Present if rows were left out"`
-	// Columns and Rows are what op.Tabled makes of Transactions; the fields only describe them.
+	// op.Tabled makes Columns and Rows from Transactions; the fields only describe them.
 	Columns []string            `json:"columns,omitempty" doc:"With format table: the names of the fields"`
 	Rows    [][]json.RawMessage `json:"rows,omitempty" doc:"With format table: the transactions, each a list of values in the order of columns"`
 	fields  fieldSet
@@ -56,7 +56,7 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	order, paged := in.orderSQL()
 	if in.Cursor != "" && !paged {
 		return Transactions{}, errs.New(errs.InvalidCursor,
-			"only the order by date has further pages; omit sort_by or the cursor")
+			"only the date order has more pages; omit sort_by or the cursor")
 	}
 	pager, err := b.db.Pager(ctx, "transactions", struct {
 		Filter
@@ -79,8 +79,8 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	}
 	out.Transactions = rows[:min(len(rows), in.Limit)]
 	out.HasMore = len(rows) > in.Limit
-	// A caller that asks for the first rows of an order without pages gets all of them: there is no
-	// other way to the rest.
+	// A caller that asks for the first rows of an order without pages gets all of them, because it
+	// cannot get the rest in any other way.
 	if op.SurfaceOf(ctx) == op.Tool && (paged || !op.Given(ctx, "limit")) && out.cut(op.PageBytes) && !paged {
 		out.Notes = op.Truncated()
 	}
@@ -91,7 +91,7 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	return out, err
 }
 
-// orderSQL is the sort as SQL, and whether it has further pages.
+// orderSQL returns the sort order as SQL, and whether it has further pages.
 func (in ListTransactions) orderSQL() (sql string, paged bool) {
 	by, direction := "date", "desc"
 	if in.SortBy != nil {
@@ -110,7 +110,7 @@ func (in ListTransactions) orderSQL() (sql string, paged bool) {
 	return fmt.Sprintf(columns[by], direction), by == "date"
 }
 
-// A Count is how many transactions a filter means.
+// A Count is the number of transactions that match a filter.
 type Count struct {
 	Count int64 `json:"count"`
 }
@@ -120,23 +120,26 @@ func (b *Books) Count(ctx context.Context, q pg.Querier, in Filter) (Count, erro
 	known := b.known(q)
 	n, version, err := b.count(ctx, q, in, known)
 	if err == nil && known != nil && version != known.version {
+		known = nil
 		n, version, err = b.count(ctx, q, in, nil)
-		if err == nil {
-			_, err = b.names(ctx, q, version)
-		}
+	}
+	// Keep the names for the next call, so that a server which only counts has them too.
+	if err == nil && known == nil && !version.IsZero() && q == pg.Querier(b.db) {
+		_, err = b.names(ctx, q, version)
 	}
 	return Count{n}, err
 }
 
-// count counts what the filter means by known names, and says which version of them holds.
+// count counts the transactions of the filter by known names, and returns the version of the names
+// that applies.
 func (b *Books) count(ctx context.Context, q pg.Querier, in Filter, known *naming) (n int64, version id.ID, err error) {
 	s, err := b.resolve(ctx, q, in, known)
 	if err != nil || s.none {
 		return 0, version, err
 	}
 	s.worded()
-	// An index alone counts what is neither split nor a part. Those that do not count are few and
-	// are taken off.
+	// An index alone counts the rows that are neither split nor parts. The few rows that do not
+	// count are subtracted.
 	off := s.Clone()
 	off.And("not (" + s.rows + ") and " + journal.Divided)
 	rows, err := q.Query(ctx, `select count(*) - (select count(*) from transaction t `+off.SQL()+`),

@@ -12,11 +12,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// An Incoming is a transaction on its way into the books, as a bank or a file told it.
+// An Incoming is a transaction on its way into the books, as a bank or a file sent it.
 type Incoming struct {
 	AccountID        id.ID
+	Under            *id.ID // the account that the bank or file names, if it was merged into AccountID
 	ProviderID       string
-	PendingID        string // the id under which the bank knew it while it was pending, where the bank says so
+	PendingID        string // the bank's id while it was pending, if the bank sends it
 	Date             pg.Date
 	AuthorizedDate   *pg.Date
 	Datetime         *pg.Time
@@ -24,18 +25,19 @@ type Incoming struct {
 	Currency         money.Currency
 	Name             text.Untrusted
 	MerchantName     text.Untrusted
-	Detail           text.Untrusted // the purpose of the payment; one that is stored stays if this is empty
+	Detail           text.Untrusted // the purpose of the payment; if empty, a stored one stays
 	CategoryPrimary  text.Untrusted
 	CategoryDetailed text.Untrusted
 	PaymentChannel   string
 	Pending          bool
-	Tags             []string // slugs of tags that exist
-	Written          *Written // of what is entered by hand; ProviderID is then made from the id
+	Tags             []string // slugs of existing tags
+	Written          *Written // only if entered by hand; ProviderID is then made from the id
 }
 
-// Load stores new transactions, in as many statements for a million as for ten: COPY into a
-// temporary table, then wordings, then rows with the category that the provider's own maps to.
-// It returns how many were new. Rows with the identity of a stored transaction are skipped.
+// Load stores new transactions. The number of statements does not depend on the number of rows:
+// COPY into a temporary table, then wordings, then rows with the category that the provider's own
+// maps to. It returns how many were new. Rows with the identity of a stored transaction are
+// skipped.
 func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (int64, error) {
 	err := stage(ctx, tx, func(yield func(id.ID, Incoming) bool) {
 		for r := range rows {
@@ -97,8 +99,8 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 // index has no room for two long texts and a purpose.
 const wordedAlike = `d.name = i.name and d.merchant_name = i.merchant_name and md5(d.detail) = md5(i.detail)`
 
-// redraw gives staged rows other ids if their short id is taken by a stored transaction or another
-// staged row.
+// redraw gives staged rows new ids if a stored transaction or another staged row has the same short
+// id.
 func (b *Books) redraw(ctx context.Context, tx pg.Tx) error {
 	taken, err := pg.Values[id.ID](ctx, tx, `
 		select id from (select id, short_id, row_number() over (partition by short_id order by id) as place
@@ -119,15 +121,16 @@ func (b *Books) redraw(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// stage copies rows into the temporary table incoming, which goes with the transaction, under the
-// ids that they have if they are new.
+// stage copies rows into the temporary table incoming, which lasts until the transaction ends. Each
+// row has the id that it gets if it is new.
 func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error {
 	_, err := pg.Exec(ctx, tx, `
 		create temporary table if not exists incoming (
 			id uuid, short_id text, account_id uuid, provider_id text, date date, authorized_date date,
 				datetime timestamptz, amount numeric(12,2), currency text,
 			name text, merchant_name text, detail text, folded text, form bigint, payee bigint, category_primary text,
-				category_detailed text, payment_channel text, pending boolean, tags text[], pending_id text
+				category_detailed text, payment_channel text, pending boolean, tags text[], pending_id text,
+			under uuid, again boolean not null default false
 		) on commit delete rows`)
 	if err != nil {
 		return err
@@ -140,7 +143,7 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"incoming"}, []string{
 		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
 		"name", "merchant_name", "detail", "folded", "form", "payee", "category_primary", "category_detailed",
-		"payment_channel", "pending", "tags", "pending_id",
+		"payment_channel", "pending", "tags", "pending_id", "under",
 	}, pgx.CopyFromFunc(func() ([]any, error) {
 		u, r, ok := next()
 		if !ok {
@@ -152,7 +155,7 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error
 			u, u.Short(), r.AccountID, r.ProviderID, r.Date, r.AuthorizedDate, r.Datetime, r.Amount, string(r.Currency),
 			r.Name.Plain(), r.MerchantName.Plain(), r.Detail.Plain(), folded(r.Name, r.MerchantName, r.Detail),
 			int64(form), int64(payee), r.CategoryPrimary.Plain(), r.CategoryDetailed.Plain(), r.PaymentChannel,
-			r.Pending, r.Tags, r.PendingID,
+			r.Pending, r.Tags, r.PendingID, r.Under,
 		}, nil
 	}))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// drawing makes the books draw these ids first.
+// drawing makes the books use these ids first.
 func (b *testBooks) drawing(ids ...string) {
 	b.draw = func() id.ID {
 		if len(ids) == 0 {
@@ -22,8 +22,8 @@ func (b *testBooks) drawing(ids ...string) {
 	}
 }
 
-// A short id that is taken is drawn again: by a stored transaction, by another one of the same
-// load, and once more where the second draw is taken too.
+// An id is drawn again if its short id is taken: by a stored transaction, by another one of the
+// same load, and once more if the second draw is taken too.
 func TestTakenShortIDs(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -71,7 +71,7 @@ func TestTakenShortIDs(t *testing.T) {
 				}}, nil
 			})
 		if asked != 2 {
-			t.Errorf("the judge was asked %d times", asked)
+			t.Errorf("the judge was called %d times", asked)
 		}
 		return err
 	})
@@ -95,7 +95,7 @@ func TestTakenShortIDs(t *testing.T) {
 			t.Errorf("%s: the short id %s is not that of %s", r.Name, r.Short, r.ID)
 		}
 		if r.Name == "stored" && r.ID.String() != stored {
-			t.Errorf("the stored one is %s now", r.ID)
+			t.Errorf("the stored transaction now has the id %s", r.ID)
 		}
 		if want := map[bool]int{true: 1}[r.Name == "like the stored one"]; r.Tags != want {
 			t.Errorf("%s has %d tags", r.Name, r.Tags)

@@ -16,16 +16,16 @@ import (
 // Manual is the origin of transactions that were entered by hand.
 const Manual = "manual"
 
-// A Written is what whoever enters a transaction by hand says of it beside its facts.
+// A Written holds the values that a person gives a transaction entered by hand, beside its facts.
 type Written struct {
-	// Edits set what the caller gave; their Transaction is still to come. Rules leave these fields.
+	// Edits set the given values; their Transaction is filled in later. Rules leave these fields.
 	Edits []Edit
-	// Reviewed says that it need not wait for review.
+	// Reviewed is set if the transaction needs no review.
 	Reviewed bool
 }
 
-// identity is the transaction's provider id, which of one that is entered by hand follows from its
-// own id.
+// identity returns the transaction's provider id. For a transaction entered by hand it follows from
+// its own id.
 func (in Incoming) identity(u id.ID) string {
 	if in.Written == nil {
 		return in.ProviderID
@@ -40,8 +40,8 @@ func (w *Written) origin() string {
 	return Manual
 }
 
-// category is the category that rules see: the one that was given, or the one that the provider's
-// own leads to.
+// category returns the category that rules see: the given one, or the one that the provider's own
+// maps to.
 func (w *Written) category(mapped *id.ID) *id.ID {
 	if w == nil {
 		return mapped
@@ -56,7 +56,7 @@ func (w *Written) category(mapped *id.ID) *id.ID {
 	return nil
 }
 
-// written are the edits of transactions that were entered by hand.
+// written returns the edits of transactions that were entered by hand.
 func written(fresh []Fresh) []Edit {
 	var out []Edit
 	for _, f := range fresh {
@@ -71,7 +71,7 @@ func written(fresh []Fresh) []Edit {
 	return out
 }
 
-// ungiven leaves out edits of fields that were given.
+// ungiven drops edits of fields that were given.
 func ungiven(edits, given []Edit) []Edit {
 	if len(given) == 0 {
 		return edits
@@ -95,7 +95,7 @@ func ungiven(edits, given []Edit) []Edit {
 	return slices.DeleteFunc(edits, func(e Edit) bool { return taken[at(e)] })
 }
 
-// holdWritten notes who entered transactions by hand, so that a person's facts are held.
+// holdWritten records who entered transactions by hand, so that the facts from a person are held.
 func holdWritten(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 	var ids []id.ID
 	var fields []string
@@ -103,7 +103,7 @@ func holdWritten(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 		if f.Written == nil {
 			continue
 		}
-		for _, field := range handFields {
+		for _, field := range journal.HandFields {
 			ids, fields = append(ids, f.ID), append(fields, field)
 		}
 	}
@@ -116,14 +116,9 @@ func holdWritten(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 	return err
 }
 
-// handFields are the facts of a transaction that can be changed if it was entered by hand.
-var handFields = []string{
-	journal.FieldAmount, journal.FieldDate, journal.FieldName, journal.FieldMerchantName, journal.FieldDetail,
-}
+func isHand(field string) bool { return slices.Contains(journal.HandFields, field) }
 
-func isHand(field string) bool { return slices.Contains(handFields, field) }
-
-// A handState is the facts of a transaction that was entered by hand, as entries write them.
+// A handState holds the facts of a transaction that was entered by hand, in the format of entries.
 type handState struct {
 	ID       id.ID   `db:"id"`
 	Amount   *string `db:"amount"`
@@ -163,13 +158,13 @@ func (h *handState) set(name string, value, source *string) {
 	}
 }
 
-// has says whether the edit is about something that is there: only transactions that were entered
-// by hand have facts that can be changed.
+// has reports whether the transaction has the field of the edit: only transactions that were
+// entered by hand have facts that can be changed.
 func (c *current) has(e Edit) bool {
 	return c.rows[e.Transaction] != nil && (!isHand(e.Field) || c.hand[e.Transaction] != nil)
 }
 
-// readHand reads the facts of transactions whose facts are to change. They are locked.
+// readHand reads the facts of the transactions whose facts the edits change. They are locked.
 func (c *current) readHand(ctx context.Context, tx pg.Tx, edits []Edit) error {
 	var ids []id.ID
 	for _, e := range edits {
@@ -208,7 +203,7 @@ func (c *current) readHand(ctx context.Context, tx pg.Tx, edits []Edit) error {
 	return err
 }
 
-// storeHand writes the facts of these transactions. The days that they leave are noted, too.
+// storeHand writes the facts of these transactions. It also records the days that they leave.
 func (b *Books) storeHand(ctx context.Context, tx pg.Tx, now *current, ids []id.ID) error {
 	if len(ids) == 0 {
 		return nil
@@ -273,16 +268,18 @@ func orEmpty(s *string) string {
 	return *s
 }
 
-// A Matcher pairs transactions that were entered by hand with the bank's, in the transaction that
-// adds, changes, deletes or restores one, and returns the entries for its change.
+// A Matcher pairs transactions that were entered by hand with the bank's. It runs in the database
+// transaction that adds, changes, deletes or restores one, and returns the entries for its change.
 type Matcher interface {
 	Match(ctx context.Context, tx pg.Tx, days []Touched) ([]journal.Entry, error)
+	// Part dissolves matches of these transactions whose two sides are in different accounts.
+	Part(ctx context.Context, tx pg.Tx, ids []id.ID) error
 }
 
-// Pair names the matcher. It is called while the service is put together, never later.
+// Pair sets the matcher. It is called only while the service is assembled.
 func (b *Books) Pair(m Matcher) { b.matcher = m }
 
-// parted adds what becomes of the matches of transactions that a bank removed.
+// parted adds the entries for the matches of transactions that a bank removed.
 func (b *Books) parted(ctx context.Context, tx pg.Tx, ids []id.ID, entries []journal.Entry, err error) ([]journal.Entry,
 	error,
 ) {
@@ -297,7 +294,7 @@ func (b *Books) parted(ctx context.Context, tx pg.Tx, ids []id.ID, entries []jou
 	return append(entries, matched...), err
 }
 
-// match has the matcher look at those days of accounts.
+// match runs the matcher for those days of accounts.
 func (b *Books) match(ctx context.Context, tx pg.Tx, days []Touched) ([]journal.Entry, error) {
 	if b.matcher == nil || len(days) == 0 {
 		return nil, nil
@@ -305,8 +302,8 @@ func (b *Books) match(ctx context.Context, tx pg.Tx, days []Touched) ([]journal.
 	return b.matcher.Match(ctx, tx, days)
 }
 
-// Wanted returns what an operation asks for of a transaction that is still to come, and the entries
-// of tags that were registered for it.
+// Wanted returns the edits of an operation for a transaction that does not exist yet, and the
+// entries of tags that were created for it.
 func (b *Books) Wanted(ctx context.Context, tx pg.Tx, o Operation) ([]Edit, []journal.Entry, error) {
 	o.fresh = true
 	n, err := b.name(ctx, tx, []Operation{o})
@@ -317,8 +314,8 @@ func (b *Books) Wanted(ctx context.Context, tx pg.Tx, o Operation) ([]Edit, []jo
 	return edits, n.made, err
 }
 
-// rematch has the matcher look at transactions whose facts changed, at the days before and after,
-// and asks for a look at parts for which a corrected amount left nothing.
+// rematch runs the matcher for transactions whose facts changed, on the days before and after. It
+// also puts parts into review if a corrected amount leaves nothing for them.
 func (b *Books) rematch(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Entry, error) {
 	for _, e := range entries {
 		if !isHand(e.Field) {
@@ -351,8 +348,8 @@ func (b *Books) rematch(ctx context.Context, tx pg.Tx, entries []journal.Entry) 
 	return nil, nil
 }
 
-// facts are the edits that a patch asks for of a transaction that was entered by hand.
-func (in PatchTransaction) facts(t Transaction) ([]Edit, error) {
+// facts returns the edits of a patch to the facts of a transaction that was entered by hand.
+func (in PatchTransaction) facts(t TransactionDetail) ([]Edit, error) {
 	var edits []Edit
 	add := func(field string, value *string) {
 		edits = append(edits, Edit{Transaction: t.ID, Field: field, Value: value})
@@ -361,6 +358,9 @@ func (in PatchTransaction) facts(t Transaction) ([]Edit, error) {
 		add(journal.FieldDate, new(in.Date.String()))
 	}
 	if in.Amount != nil {
+		if err := t.partsFit(*in.Amount); err != nil {
+			return nil, err
+		}
 		add(journal.FieldAmount, new(in.Amount.String()))
 	}
 	if in.Name != nil {
@@ -378,14 +378,13 @@ func (in PatchTransaction) facts(t Transaction) ([]Edit, error) {
 	}
 	if len(edits) > 0 && t.Origin != Manual {
 		return nil, errs.New(errs.Conflict,
-			"the %s of this transaction is the bank's own; only transactions that were entered by hand can be "+
-				"changed so",
+			"the bank sets the %s of this transaction; only manually entered transactions can change it",
 			strings.ReplaceAll(edits[0].Field, "_", " "))
 	}
 	return edits, nil
 }
 
-// lineOf is text on one line; nil if nothing is left of it.
+// lineOf returns the text on one line, or nil if nothing is left.
 func lineOf(s *string, most int) *string {
 	if s == nil {
 		return nil

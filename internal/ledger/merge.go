@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"time"
 
 	"coffer/internal/id"
 	"coffer/internal/journal"
@@ -13,33 +12,34 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Merged is what a page of a bank's transactions did to the books.
+// Merged reports what a page of a bank's transactions did to the books.
 type Merged struct {
-	Inserted  []id.ID         // transactions that are new
-	Changed   []id.ID         // transactions of which a field changed that rules read: those run again
-	Touched   int64           // transactions of which only other fields changed
-	Unchanged int64           // transactions that were stored just so; nothing was written for them
+	Inserted  []id.ID         // new transactions
+	Changed   []id.ID         // transactions with a change in a field that rules read; the rules run again
+	Touched   int64           // transactions with changes in other fields only
+	Unchanged int64           // transactions that were stored with the same values; nothing was written for them
 	Posted    int64           // of the changed ones, those that were pending under another id
-	Restored  int64           // of the changed ones, those that had been taken away and are there again
-	Detailed  int64           // of the changed ones, those that got the purpose that they lacked
+	Restored  int64           // of the changed ones, those that had been removed and came back
+	Detailed  int64           // of the changed ones, those that got a purpose for the first time
 	Entries   []journal.Entry // for the change that the page is part of
-	Events    []journal.Event // what the bank did to transactions that were there, for their timelines
+	Events    []journal.Event // the bank's changes to stored transactions, for their timelines
 
-	touched map[id.ID]Touched // which days of which accounts
-	were    map[id.ID]string  // the amounts of split transactions before, where they changed
+	touched map[id.ID]Touched // the changed days of each account
+	lifted  []id.ID           // of the changed ones, those whose tombstone was lifted
+	were    map[id.ID]string  // the former amounts of split transactions, if they changed
 }
 
-// A Fresh is a transaction that a page brings and that is not in the books yet.
+// A Fresh is a transaction of a page that is not in the books yet.
 type Fresh struct {
 	*Incoming
 	ID       id.ID
-	Category *id.ID // that the bank's own leads to
+	Category *id.ID // the one that the bank's own maps to
 
 	descriptor int32
 }
 
-// A Judge decides about transactions before they are written, so that each is written once. Its
-// edits are about these transactions alone.
+// A Judge decides about transactions before they are written, so that each is written once. It
+// returns edits of these transactions only.
 type Judge func(ctx context.Context, tx pg.Tx, fresh []Fresh) ([]Edit, error)
 
 // Merge stores a page of a bank's transactions as the bank sent them.
@@ -47,12 +47,16 @@ func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (M
 	return b.MergeJudged(ctx, tx, slices.Collect(rows), nil)
 }
 
-// MergeJudged puts a page of a bank's transactions into the books: COPY into a temporary table,
-// which tells what is new and what differs, and COPY of what is new, in as many statements for ten
-// thousand as for ten. What a person or a rule made of a transaction stays; a category that only
-// followed from the bank's own follows again; a tombstone of the bank's is lifted when it brings
-// the transaction back, and a person's is not. One caller at a time merges into an account; others
-// wait. No two rows of a page may have the same identity.
+// MergeJudged puts a page of a bank's transactions into the books. It copies the page into a
+// temporary table, finds the rows that are new or differ, and copies the new ones. The number of
+// statements does not depend on the number of rows.
+//
+// Everything that a person or a rule set on a transaction stays. A category that came from the
+// bank's own category follows it again. If the bank sends a removed transaction again, the bank's
+// tombstone is lifted, but a person's is not.
+//
+// Only one caller at a time merges into an account; others wait. No two rows of a page may have the
+// same identity.
 func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judge Judge) (Merged, error) {
 	out := Merged{touched: map[id.ID]Touched{}, were: map[id.ID]string{}}
 	if len(rows) == 0 {
@@ -72,14 +76,13 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 	if err != nil {
 		return out, err
 	}
-	if _, err := pg.Exec(ctx, tx, `select from account where id in (select account_id from incoming)
-		order by id for no key update`); err != nil {
+	if err := atHome(ctx, tx); err != nil {
 		return out, err
 	}
 	if err := word(ctx, tx); err != nil {
 		return out, err
 	}
-	// The old id of a transaction that has posted since.
+	// Drop rows with the old id of a transaction that has posted since.
 	if _, err := pg.Exec(ctx, tx, `delete from incoming i using transaction_alias a
 		where a.account_id = i.account_id and a.provider_id = i.provider_id`); err != nil {
 		return out, err
@@ -89,6 +92,9 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 			return out, err
 		}
 	}
+	if err := alone(ctx, tx); err != nil {
+		return out, err
+	}
 	fresh, differ, err := sorted(ctx, tx, byID)
 	if err != nil {
 		return out, err
@@ -97,6 +103,11 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 		if err := keepDetails(ctx, tx); err != nil {
 			return out, err
 		}
+		joined, err := b.joinOverfull(ctx, tx)
+		if err != nil {
+			return out, err
+		}
+		out.Entries = append(out.Entries, joined...)
 		if err := out.change(ctx, tx); err != nil {
 			return out, err
 		}
@@ -105,6 +116,10 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 			return out, err
 		}
 		out.Entries = append(out.Entries, doubtful...)
+		// The pairs of a restored row count again before new pairs are searched.
+		if err := b.followed(ctx, tx, out.lifted); err != nil {
+			return out, err
+		}
 	}
 	if err := b.insert(ctx, tx, &out, fresh, judge); err != nil {
 		return out, err
@@ -118,7 +133,7 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 	return out, err
 }
 
-// word stores the wordings of staged rows that are not stored yet.
+// word stores the new wordings of staged rows.
 func word(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `
 		insert into descriptor (name, merchant_name, detail, folded, form, payee)
@@ -129,8 +144,8 @@ func word(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// keepDetails gives staged rows without a purpose the one that is stored: banks that once told it
-// leave it out later, and so do other files of the same bank. The folded text has one line for
+// keepDetails gives staged rows without a purpose the stored one, because a bank may omit a purpose
+// that it sent before, and so may another file of the same bank. The folded text has one line for
 // each text.
 func keepDetails(ctx context.Context, tx pg.Tx) error {
 	n, err := pg.Exec(ctx, tx, `
@@ -143,14 +158,14 @@ func keepDetails(ctx context.Context, tx pg.Tx) error {
 	return word(ctx, tx)
 }
 
-// differs says that a transaction t is not stored as it came in i, with the wording d.
+// differs is true if the stored transaction t differs from the incoming row i with the wording d.
 const differs = `
 	((t.date, t.authorized_date, t.datetime, t.amount, t.currency, t.descriptor_id, t.category_primary, t.category_detailed, t.payment_channel, t.pending)
 		is distinct from (i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id, nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''), i.pending)
-	or t.deleted_source is not distinct from 'provider')`
+	or t.deleted_source is not distinct from 'provider' or i.again)`
 
-// sorted tells which rows are new, in the order in which they are written, and whether others
-// differ from what is stored.
+// sorted returns the new rows in the order in which they are written, and whether other rows differ
+// from the stored ones.
 func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (fresh []Fresh, differ bool, err error) {
 	type found struct {
 		ID         id.ID  `db:"id"`
@@ -179,8 +194,8 @@ func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (fresh []Fr
 	return fresh, differ, err
 }
 
-// insert writes what is new, as the judge wants it. When a short id is taken all get other ids, and
-// the judge is asked again.
+// insert writes the new rows with the judge's edits. If a short id is taken, all rows get new ids
+// and the judge is called again.
 func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, fresh []Fresh, judge Judge) error {
 	if len(fresh) == 0 {
 		return nil
@@ -223,7 +238,7 @@ func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, fresh []Fresh
 	return nil
 }
 
-// newborn is the state of transactions that nobody has seen yet.
+// newborn returns the state of transactions that are not stored yet.
 func newborn(fresh []Fresh) *current {
 	now := &current{rows: make(map[id.ID]*state, len(fresh)), tags: map[tagKey]tagState{}}
 	for _, f := range fresh {
@@ -236,13 +251,13 @@ func newborn(fresh []Fresh) *current {
 	return now
 }
 
-// copyRows writes transactions that are new, in their state.
+// copyRows writes new transactions with their state.
 func (c *current) copyRows(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"transaction"}, []string{
 		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
 		"descriptor_id",
 		"category_primary", "category_detailed", "payment_channel", "pending", "category_id", "category_source",
-		"counterparty_id", "counterparty_source", "origin",
+		"counterparty_id", "counterparty_source", "origin", "moved_from",
 	}, pgx.CopyFromSlice(len(fresh), func(i int) ([]any, error) {
 		f := &fresh[i]
 		s := c.rows[f.ID]
@@ -255,13 +270,13 @@ func (c *current) copyRows(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 			f.ID, f.ID.Short(), f.AccountID, f.identity(f.ID), f.Date, f.AuthorizedDate, f.Datetime, f.Amount,
 			string(f.Currency), f.descriptor,
 			pg.OrNull(f.CategoryPrimary.Plain()), pg.OrNull(f.CategoryDetailed.Plain()), pg.OrNull(f.PaymentChannel),
-			f.Pending, category, s.CategorySource, other, s.CounterpartySource, f.Written.origin(),
+			f.Pending, category, s.CategorySource, other, s.CounterpartySource, f.Written.origin(), f.Under,
 		}, err
 	}))
 	return err
 }
 
-// copyTags writes the tags of transactions that are new: none can be there.
+// copyTags writes the tags of new transactions, which cannot have any yet.
 func (c *current) copyTags(ctx context.Context, tx pg.Tx, made []journal.Entry) error {
 	var tags []tagState
 	seen := map[tagKey]bool{}
@@ -286,13 +301,13 @@ func (c *current) copyTags(ctx context.Context, tx pg.Tx, made []journal.Entry) 
 
 func parsed(s *string) (*id.ID, error) {
 	if s == nil {
-		return nil, nil //nolint:nilnil // none is none
+		return nil, nil //nolint:nilnil // nil means no category
 	}
 	u, err := id.Parse(*s)
 	return &u, err
 }
 
-// touch notes a day of an account.
+// touch records a day of an account.
 func (out *Merged) touch(account id.ID, day pg.Date) {
 	t, ok := out.touched[account]
 	if !ok {
@@ -307,11 +322,11 @@ func (out *Merged) touch(account id.ID, day pg.Date) {
 	out.touched[account] = t
 }
 
-// provider is whose a field is that follows from what a bank said.
+// provider is the source of a field that follows from the bank's data.
 var provider = "provider"
 
 // post gives pending transactions the ids under which the bank has posted them, and remembers the
-// old ones. It stays the same transaction, with all that was made of it.
+// old ids. Each stays the same transaction and keeps everything that was set on it.
 func post(ctx context.Context, tx pg.Tx) (int64, error) {
 	return pg.Exec(ctx, tx, `
 		with posted as (
@@ -335,22 +350,23 @@ func lockDiffering(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// change writes what differs from what is stored, and nothing else: a row that is the same is not
-// even locked.
+// change writes only the rows that differ from the stored ones; a row that is the same is not even
+// locked.
 func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 	type changed struct {
 		ID             id.ID   `db:"id"`
-		Heard          bool    `db:"heard"` // by rules
+		Heard          bool    `db:"heard"` // rules read a changed field
 		CategoryBefore *string `db:"category_before"`
 		CategoryAfter  *string `db:"category_after"`
 		SourceBefore   *string `db:"source_before"`
 		SourceAfter    *string `db:"source_after"`
-		Lifted         *string `db:"lifted"` // the tombstone that is gone
+		Lifted         *string `db:"lifted"` // the tombstone that was lifted
+		LiftedSource   *string `db:"lifted_source"`
 		Account        id.ID   `db:"account_id"`
 		DateBefore     pg.Date `db:"date_before"`
 		Date           pg.Date `db:"date"`
 		Posted         bool    `db:"posted"`
-		Were           *string `db:"were"` // the amount of a split one, if it changed
+		Were           *string `db:"were"` // the former amount of a split transaction, if it changed
 		Detailed       bool    `db:"detailed"`
 		Was            *string `db:"was"` // the fields that differ
 		Is             *string `db:"is"`
@@ -378,7 +394,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 					nullif(i.payment_channel, '') as payment_channel, i.pending, m.category_id as mapped,
 				t.category_id as category_before, t.category_source as source_before,
 					coalesce(t.category_source, 'provider') = 'provider' as follows,
-				case when t.deleted_source = 'provider' then t.deleted_at end as lifted,
+				case when t.deleted_source = 'provider' or i.again then t.deleted_at end as lifted, t.deleted_source as lifted_source,
 				(t.date, t.authorized_date, t.amount, t.currency, t.descriptor_id, t.category_primary,
 					t.category_detailed, t.pending)
 					is distinct from (i.date, i.authorized_date, i.amount, i.currency, d.id,
@@ -399,7 +415,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			category_source = case when not f.follows then t.category_source when f.mapped is not null then 'provider' end,
 			deleted_at = case when f.lifted is null then t.deleted_at end, deleted_source = case when f.lifted is null then t.deleted_source end, updated_at = clock_timestamp()
 		from fresh f where t.id = f.id
-		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after, f.source_before, t.category_source as source_after, f.lifted::text as lifted,
+		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after, f.source_before, t.category_source as source_after, f.lifted::text as lifted, f.lifted_source,
 			t.account_id, f.date_before, t.date, f.posted, f.detailed, f.were::text as were, f.was, f."is"`)
 	if err != nil {
 		return err
@@ -433,18 +449,19 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			})
 		}
 		if r.Lifted != nil {
-			out.restored(r.ID, r.Lifted)
+			out.restored(r.ID, r.Lifted, r.LiftedSource)
 		}
 	}
 	return nil
 }
 
-// restored notes a transaction whose tombstone is gone.
-func (out *Merged) restored(u id.ID, lifted *string) {
+// restored records a transaction whose tombstone was lifted.
+func (out *Merged) restored(u id.ID, lifted, source *string) {
 	out.Restored++
+	out.lifted = append(out.lifted, u)
 	out.Entries = append(out.Entries, journal.Entry{
 		Subject: journal.Transaction, SubjectID: u, Field: journal.FieldDeleted, Before: lifted,
-		BeforeSource: &provider,
+		BeforeSource: source,
 	})
 }
 
@@ -455,44 +472,4 @@ func (b *Books) Rekey(ctx context.Context, tx pg.Tx, account id.ID, was, now []s
 		from unnest($2::text[], $3::text[]) v (was, now) where t.account_id = $1
 			and t.provider_id = v.was`, account, was, now)
 	return err
-}
-
-// Remove takes transactions that a bank no longer knows out of the books, by the bank's ids. They
-// are tombstones that the bank lifts if it brings them back; what a person deleted stays theirs,
-// and an id from before a posting names nothing.
-func (b *Books) Remove(ctx context.Context, tx pg.Tx, account id.ID, providerIDs []string) ([]journal.Entry, error) {
-	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
-		where account_id = $1 and provider_id = any($2) and deleted_at is null and origin = 'bank'
-		order by id`, account, providerIDs)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := b.bury(ctx, tx, ids, &provider)
-	return b.parted(ctx, tx, ids, entries, err)
-}
-
-// RemoveRows takes the next live transactions of an account out of the books, for the caller. Parts
-// follow what they are parts of.
-func (b *Books) RemoveRows(ctx context.Context, tx pg.Tx, account id.ID, most int) ([]journal.Entry, error) {
-	ids, err := pg.Values[id.ID](ctx, tx, `select t.id from transaction t
-		where t.account_id = $1 and t.deleted_at is null and `+journal.BankRow+`
-		order by t.date desc, t.id desc limit $2`, account, most)
-	if err != nil {
-		return nil, err
-	}
-	return b.bury(ctx, tx, ids, nil)
-}
-
-// bury makes transactions tombstones of that source; nil is the caller's.
-func (b *Books) bury(ctx context.Context, tx pg.Tx, ids []id.ID, source *string) ([]journal.Entry, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	now := pg.At(time.Now()).String()
-	edits := make([]Edit, len(ids))
-	for i, u := range ids {
-		edits[i] = Edit{Transaction: u, Field: journal.FieldDeleted, Value: &now, Source: source}
-	}
-	_, entries, err := b.Apply(ctx, tx, edits, false)
-	return entries, err
 }

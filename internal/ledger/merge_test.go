@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told is a transaction as a bank would tell it.
+// told returns a transaction as a bank would send it.
 func told(account id.ID, provider, date, amount, name string) Incoming {
 	d, err := pg.ParseDate(date)
 	if err != nil {
@@ -33,7 +33,7 @@ func told(account id.ID, provider, date, amount, name string) Incoming {
 	}
 }
 
-// testBooks are books with one account in them.
+// testBooks are books with one account.
 type testBooks struct {
 	*Books
 	db      *pg.DB
@@ -104,11 +104,11 @@ func TestMergeTellsNewChangedAndUnchangedApart(t *testing.T) {
 	}
 	second.Amount = money.MustParse("5.50")
 	if m := b.merge(t, first, second); m.Unchanged != 1 || len(m.Changed) != 1 {
-		t.Errorf("one amount is another: %+v", m)
+		t.Errorf("a changed amount: %+v", m)
 	}
 	second.PaymentChannel = "online"
 	if m := b.merge(t, second); m.Touched != 1 || len(m.Changed) != 0 {
-		t.Errorf("a field that no rule reads: %+v", m)
+		t.Errorf("a change in a field that no rule reads: %+v", m)
 	}
 	if got := b.one(t, "m2"); got.Amount.String() != "5.50" || got.PaymentChannel == nil ||
 		*got.PaymentChannel != "online" {
@@ -116,7 +116,7 @@ func TestMergeTellsNewChangedAndUnchangedApart(t *testing.T) {
 	}
 }
 
-// An unchanged page writes nothing at all: no row gets another version, none is locked.
+// A page without changes writes nothing: no row gets a new version and no row is locked.
 func TestMergeOfTheSameWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -137,12 +137,12 @@ func TestMergeOfTheSameWritesNothing(t *testing.T) {
 	rows[3].Pending = true
 	b.merge(t, rows...)
 	if after, err := pg.Value[string](t.Context(), b.db, state); err != nil || after == before {
-		t.Errorf("control: a change is not noticed, %v", err)
+		t.Errorf("control: a change is not detected, %v", err)
 	}
 }
 
-// A pending transaction that posts stays the same, with all that was made of it, whatever comes
-// first and however often.
+// A pending transaction that posts stays the same transaction and keeps everything that was set on
+// it, in whatever order and however often the rows come.
 func TestMergeKeepsWhatPosts(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -173,7 +173,7 @@ func TestMergeKeepsWhatPosts(t *testing.T) {
 		After:  new("amount 46.00; date 2026-05-03; name RESTAURANT"),
 	}
 	if diff := cmp.Diff([]journal.Event{wanted}, m.Events); diff != "" {
-		t.Errorf("what the timeline learns:\n%s", diff)
+		t.Errorf("events for the timeline:\n%s", diff)
 	}
 	after := b.one(t, "p2")
 	if after.ID != before.ID || after.Pending || after.Amount.String() != "46.00" ||
@@ -181,8 +181,8 @@ func TestMergeKeepsWhatPosts(t *testing.T) {
 		after.CommentCount != 1 {
 		t.Errorf("after posting: %+v", after)
 	}
-	// A loop that broke begins again: the pending row comes once more, then its successor, then its
-	// removal.
+	// An interrupted sync starts again: the pending row comes once more, then its successor, then
+	// its removal.
 	if m := b.merge(t, pending); m.Unchanged != 1 || len(m.Inserted)+len(m.Changed) != 0 {
 		t.Errorf("the old id again: %+v", m)
 	}
@@ -190,7 +190,7 @@ func TestMergeKeepsWhatPosts(t *testing.T) {
 		t.Errorf("the new id again: %+v", m)
 	}
 	if gone := b.remove(t, "p1"); gone != 0 {
-		t.Errorf("the removal of the old id took %d away", gone)
+		t.Errorf("removing the old id removed %d transactions", gone)
 	}
 }
 
@@ -223,21 +223,21 @@ func TestTombstonesOfBanksAndPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := b.remove(t, "t1", "t2", "unknown"); n != 1 {
-		t.Errorf("%d were removed", n)
+		t.Errorf("%d transactions were removed", n)
 	}
 	m := b.merge(t, mine, theirs)
 	if len(m.Changed) != 1 || m.Unchanged != 1 || len(m.Entries) != 1 {
-		t.Errorf("both come back: %+v", m)
+		t.Errorf("both rows again: %+v", m)
 	}
 	if b.one(t, "t1").DeletedAt == nil {
 		t.Error("the bank lifted a person's tombstone")
 	}
 	if b.one(t, "t2").DeletedAt != nil {
-		t.Error("the bank did not lift its own")
+		t.Error("the bank did not lift its own tombstone")
 	}
 }
 
-// A category that only followed from the bank's follows again; what someone set stays.
+// A category that came from the bank's own follows it again; a category that someone set stays.
 func TestMergeRemapsOnlyWhatNobodySet(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -260,15 +260,15 @@ func TestMergeRemapsOnlyWhatNobodySet(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	if got := b.one(t, "c1"); *got.Category != "food_and_drink_groceries" || *got.CategorySource != "provider" {
-		t.Errorf("the free one: %s by %s", *got.Category, *got.CategorySource)
+		t.Errorf("category from the bank: %s by %s", *got.Category, *got.CategorySource)
 	}
 	if got := b.one(t, "c2"); *got.Category != "food_and_drink_bars" || *got.CategorySource != "agent" {
-		t.Errorf("the other: %s by %s", *got.Category, *got.CategorySource)
+		t.Errorf("category set by a person: %s by %s", *got.Category, *got.CategorySource)
 	}
 }
 
-// However a bank's history is cut into pages, and however often pages come again, the books end the
-// same: as a small model of the bank says.
+// The books end the same as a small model of the bank, however the bank's history is cut into pages
+// and however often pages come again.
 func TestMergeInAnyPages(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -320,7 +320,7 @@ func TestMergeInAnyPages(t *testing.T) {
 	}
 }
 
-// Whoever merges what another is just merging waits, and finds it there.
+// A merge waits for a concurrent merge of the same rows, and then finds them stored.
 func TestMergeOfTheSameAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -346,6 +346,6 @@ func TestMergeOfTheSameAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	if n := inserted.Load(); n != 200 {
-		t.Errorf("%d were new", n)
+		t.Errorf("%d rows were new", n)
 	}
 }

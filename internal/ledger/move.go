@@ -12,16 +12,16 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Movable is a transaction of an account that is merged into another. Parts follow what they are
-// parts of.
+// A Movable is a transaction of an account that is merged into another. Parts follow their
+// transaction.
 type Movable struct {
 	ID   id.ID  `db:"id"`
 	Live bool   `db:"live"`
 	Sum  string `db:"sum"` // the amount with its currency
 }
 
-// Movables returns all transactions of an account, deleted ones too, with equal amounts side by
-// side.
+// Movables returns all transactions of an account, including deleted ones, with equal amounts next
+// to each other.
 func (b *Books) Movables(ctx context.Context, q pg.Querier, account id.ID) ([]Movable, error) {
 	return pg.All[Movable](ctx, q, `select t.id, t.deleted_at is null as live, t.currency || ' ' || t.amount as sum
 		from transaction t where t.account_id = $1 and `+journal.BankRow+`
@@ -29,7 +29,7 @@ func (b *Books) Movables(ctx context.Context, q pg.Querier, account id.ID) ([]Mo
 }
 
 // Move puts transactions into another account and returns the entries. The caller has locked them.
-// A bank's id that the account has already is replaced by one of our own.
+// If the account already has a bank's id, the moved transaction gets a generated one.
 func (b *Books) Move(ctx context.Context, tx pg.Tx, ids []id.ID, into id.ID) ([]journal.Entry, error) {
 	accounts := slices.Repeat([]id.ID{into}, len(ids))
 	moved, err := b.move(ctx, tx, ids, accounts, make([]*string, len(ids)))
@@ -56,7 +56,7 @@ func (b *Books) Move(ctx context.Context, tx pg.Tx, ids []id.ID, into id.ID) ([]
 	return append(entries, matched...), err
 }
 
-// A moved is where a transaction was and is.
+// A moved is the account and identity of a transaction before and after a move.
 type moved struct {
 	ID          id.ID  `db:"id"`
 	Was         id.ID  `db:"was"`
@@ -65,14 +65,14 @@ type moved struct {
 	Identity    string `db:"provider_id"`
 }
 
-// move puts each transaction into an account, under the bank's id that is given or its own. Its
-// former ids go with it, unless the account knows them otherwise.
+// move puts each transaction into an account, under the given bank's id or its own. Its former ids
+// move with it, unless the account uses them for another transaction.
 func (b *Books) move(ctx context.Context, tx pg.Tx, ids, accounts []id.ID, identities []*string) ([]moved, error) {
 	if err := b.Touch(ctx, tx, ids); err != nil {
 		return nil, err
 	}
-	// What is found is written by a statement of its own: PostgreSQL does not know how many these
-	// are, and must not choose how to find and to write them together.
+	// The update is a separate statement: PostgreSQL cannot estimate the number of rows, so it must
+	// not plan the search and the update together.
 	rows, err := pg.All[moved](ctx, tx, `
 		select t.id, t.account_id as was, t.provider_id as was_identity, v.account_id,
 			case when x.taken then 'merged:' || t.id else coalesce(v.identity, t.provider_id) end as provider_id
@@ -110,7 +110,61 @@ func (b *Books) move(ctx context.Context, tx pg.Tx, ids, accounts []id.ID, ident
 	return rows, b.Touch(ctx, tx, ids)
 }
 
-// moves is how the account of transactions takes part in reverts.
+// atHome locks the accounts of staged rows. If a row was moved to another account that still
+// exists, the stored row is used there, and no second one is added to the account that it came
+// from. The same holds for a row that came into the other account while the account that its file
+// names was merged into it.
+func atHome(ctx context.Context, tx pg.Tx) error {
+	const lock = `select from account where id in (select account_id from incoming) order by id for no key update`
+	if _, err := pg.Exec(ctx, tx, lock); err != nil {
+		return err
+	}
+	moved, err := pg.Value[bool](ctx, tx, `select exists (
+		select from (select account_id from incoming union select under from incoming) i
+		cross join lateral (select from transaction t where t.moved_from = i.account_id limit 1) t)`)
+	if err != nil || !moved {
+		return err
+	}
+	n, err := pg.Exec(ctx, tx, `
+		update incoming i set account_id = v.account_id from (
+			select i.id, t.account_id from incoming i cross join lateral (
+				select t.account_id from transaction t join account a on a.id = t.account_id and a.deleted_at is null
+				where t.moved_from = any(array[i.account_id, i.under]) and t.provider_id = i.provider_id
+				order by t.id limit 1) t
+			where not exists (select from transaction x where x.account_id = i.account_id
+				and x.provider_id = i.provider_id)) v
+		where v.id = i.id`)
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = pg.Exec(ctx, tx, lock)
+	return err
+}
+
+// alone marks staged rows that were deleted together with another account: either a merge deleted
+// them because the other account had them too, or they were in it when it was removed. They are
+// restored if their account has no equal transaction.
+func alone(ctx context.Context, tx pg.Tx) error {
+	_, err := pg.Exec(ctx, tx, `
+		update incoming i set again = true from (
+			select i.id from incoming i
+			join transaction t on t.account_id = i.account_id and t.provider_id = i.provider_id
+			cross join lateral (select e.change_id from entry e join change c on c.id = e.change_id and c.cause <> 'revert'
+				where e.subject = 'transaction' and e.subject_id = t.id and e.field = 'deleted' and e.after is not null
+				order by e.id desc limit 1) e
+			where exists (select from transaction o where o.account_id in (select account_id from incoming)
+					and o.deleted_at is not null and o.deleted_source <> 'provider')
+				and t.deleted_at is not null and t.deleted_source <> 'provider'
+				and exists (select from entry a where a.change_id = e.change_id and a.subject = 'account'
+					and a.subject_id <> t.account_id)
+				and not exists (select from transaction o where o.account_id = t.account_id and o.deleted_at is null
+					and o.origin = 'bank' and o.amount = t.amount and o.currency = t.currency
+					and o.date between t.date - 3 and t.date + 3)) v
+		where v.id = i.id`)
+	return err
+}
+
+// moves reverts changes of a transaction's account.
 type moves struct{ books *Books }
 
 // Kind implements journal.Subject.
@@ -119,11 +173,15 @@ func (moves) Kind() string { return journal.Transaction }
 // Fields implements journal.FieldOwner.
 func (moves) Fields() []string { return []string{journal.FieldAccount} }
 
+// Places makes the journal apply moves first: whether a transaction can be restored depends on its
+// account.
+func (moves) Places() {}
+
 // Lock does nothing: subject locks the transactions.
 func (moves) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
-// Apply implements journal.Subject. A transaction goes back only into an account that is there, and
-// an agent does not take back what a person merged.
+// Apply implements journal.Subject. A transaction moves back only into an account that still
+// exists, and an agent cannot revert a merge by a person.
 func (m moves) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids, accounts, identities := make([]id.ID, len(entries)), make([]id.ID, len(entries)), make([]*string, len(entries))
 	for i, e := range entries {
@@ -139,44 +197,57 @@ func (m moves) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]
 			identities[i] = &identity
 		}
 	}
-	there, err := pg.Values[id.ID](ctx, tx, `select id from account where id = any($1) and deleted_at is null
-		order by id for share`, accounts)
+	there, err := pg.Values[bool](ctx, tx, `
+		with open as materialized (
+			select id from account where id = any($2) and deleted_at is null order by id for share)
+		select a.id is not null and t.id is not null
+		from unnest($1::uuid[], $2::uuid[]) with ordinality v (id, account_id, n)
+		left join transaction t on t.id = v.id left join open a on a.id = v.account_id
+		order by v.n`, ids, accounts)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := pg.Values[id.ID](ctx, tx, `select id from transaction where id = any($1)`, ids)
-	if err != nil {
-		return nil, err
-	}
-	open, known := setOf(there), setOf(stored)
 	var left []journal.Skipped
 	n := 0
 	for i, e := range entries {
 		switch {
 		case journal.Held(e.BeforeSource, op.ActorOf(ctx), false):
 			left = append(left, journal.Skip(e, "held"))
-		case !known[ids[i]] || !open[accounts[i]]:
+		case !there[i]:
 			left = append(left, journal.Skip(e, "missing"))
 		default:
 			ids[n], accounts[n], identities[n] = ids[i], accounts[i], identities[i]
 			n++
 		}
 	}
-	_, err = m.books.move(ctx, tx, ids[:n], accounts[:n], identities[:n])
+	// Deleted transactions that got the bank ids of returning ones meanwhile lose them. Otherwise
+	// the bank's next file would restore the deleted ones, and a payment would count twice.
+	_, err = pg.Exec(ctx, tx, `
+		update transaction x set provider_id = 'merged:' || x.id
+		from unnest($1::uuid[], $2::uuid[], $3::text[]) v (id, account_id, identity)
+		join transaction t on t.id = v.id and t.account_id <> v.account_id and t.deleted_at is null
+		where x.account_id = v.account_id and x.provider_id = coalesce(v.identity, t.provider_id)
+			and x.deleted_at is not null`, ids[:n], accounts[:n], identities[:n])
+	if err == nil {
+		_, err = m.books.move(ctx, tx, ids[:n], accounts[:n], identities[:n])
+	}
+	if err == nil && m.books.matcher != nil {
+		err = m.books.matcher.Part(ctx, tx, ids[:n])
+	}
 	return left, err
 }
 
 func setOf[T comparable](all []T) map[T]bool {
-	out := make(map[T]bool, len(all))
+	set := make(map[T]bool, len(all))
 	for _, v := range all {
-		out[v] = true
+		set[v] = true
 	}
-	return out
+	return set
 }
 
 // MoveSplits gives transactions the parts of those that they replace, and returns the entries:
-// from[i] is replaced by to[i], which has the same amount. Only what a person divided moves, and
-// only to where no person decided otherwise.
+// from[i] is replaced by to[i], which has the same amount. A split moves only if a person made it,
+// and only if the new transaction is not split and no person set its category.
 func (b *Books) MoveSplits(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]journal.Entry, error) {
 	divided, err := splitAmong(ctx, tx, from)
 	if err != nil || len(divided) == 0 {
@@ -209,13 +280,13 @@ func (b *Books) MoveSplits(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]j
 	return entries, err
 }
 
-// Bury deletes transactions, for the caller, and returns the entries.
+// Bury deletes transactions in the caller's name and returns the entries.
 func (b *Books) Bury(ctx context.Context, tx pg.Tx, ids []id.ID) ([]journal.Entry, error) {
 	return b.bury(ctx, tx, ids, nil)
 }
 
-// StillEqual locks pairs of transactions and returns those that still are in these two accounts,
-// neither deleted, with the same amount and at most three days apart.
+// StillEqual locks pairs of transactions and returns those that are still in these two accounts,
+// not deleted, with the same amount and at most three days apart.
 func (b *Books) StillEqual(ctx context.Context, tx pg.Tx, leaving, staying id.ID, from, to []id.ID) (a, c []id.ID,
 	err error,
 ) {

@@ -9,10 +9,12 @@ import (
 	"coffer/internal/text"
 )
 
-// A naming is what transactions are shown with, at one version of it: accounts and whose they are,
-// categories, tags. It is never changed. A page that joined these tables would spend more on them
-// than on its transactions. Servers keep a naming, but it decides nothing: every statement that
-// reads transactions brings the version that holds for it, and another version is read anew.
+// A naming holds the names that transactions are shown with, at one version: accounts with their
+// owners, categories, tags. It is immutable. A page that joined these tables would spend more on
+// them than on its transactions.
+//
+// Servers cache a naming but never trust it: every statement that reads transactions also returns
+// the current version, and the names of another version are read again.
 type naming struct {
 	version    id.ID
 	accounts   map[id.ID]*namedAccount
@@ -38,7 +40,7 @@ type namedCategory struct {
 	children    []id.ID // not deleted
 }
 
-// names are the names of that version.
+// names returns the names of that version.
 func (b *Books) names(ctx context.Context, q pg.Querier, version id.ID) (*naming, error) {
 	if n := b.known(q); n != nil && n.version == version {
 		return n, nil
@@ -65,7 +67,7 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 		Kind       string         `db:"kind"`
 		ID         id.ID          `db:"id"`
 		Short      string         `db:"short_id"`
-		Name       text.Untrusted `db:"name"` // of an account; slugs are ours
+		Name       text.Untrusted `db:"name"` // of an account; slugs are not untrusted
 		Other      string         `db:"other"`
 		Deleted    bool           `db:"deleted"`
 		Connection *id.ID         `db:"connection_id"`

@@ -14,8 +14,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// shown is what PostgreSQL itself says that transactions are called, to hold names from memory
-// against.
+// shown selects the names of transactions in PostgreSQL, to compare names from memory with.
 const shown = `
 	select t.id, coalesce(a.display_name, a.name) as account, a.provider, a.connection_id, m.id as user_id,
 		m.name as user_name, c.slug, c.display_name,
@@ -46,7 +45,7 @@ func (r shownRow) text(t *testing.T) string {
 	return string(b)
 }
 
-// wrong are the transactions that books show otherwise than PostgreSQL says.
+// wrong counts the transactions that books show with other names than PostgreSQL.
 func wrong(t *testing.T, b *Books, q pg.Querier) int {
 	t.Helper()
 	rows, err := pg.All[shownRow](t.Context(), q, shown)
@@ -74,8 +73,8 @@ func wrong(t *testing.T, b *Books, q pg.Querier) int {
 	return n
 }
 
-// Whatever a name hangs on is changed, and at once every server shows it so: outside of
-// transactions by the version, inside by reading anew.
+// Everything that a name depends on is changed, and every server shows the change at once: outside
+// of transactions by the version, inside by reading the names again.
 func TestNamesAreNeverStale(t *testing.T) {
 	t.Parallel()
 	first, db := filledBooks(t, 200)
@@ -118,7 +117,7 @@ func TestNamesAreNeverStale(t *testing.T) {
 		}
 		for _, b := range []*Books{first, second} {
 			if n := wrong(t, b, b.db); n > 0 {
-				t.Errorf("%s: %d are shown as before", change, n)
+				t.Errorf("%s: %d have the old names", change, n)
 			}
 		}
 		if first.naming.Load() == stale && !strings.Contains(change, "provider = 'csv'") {
@@ -133,14 +132,14 @@ func TestNamesAreNeverStale(t *testing.T) {
 			return err
 		}
 		if n := wrong(t, first, tx); n > 0 {
-			t.Errorf("inside the transaction %d are shown as before", n)
+			t.Errorf("inside the transaction %d have the old names", n)
 		}
 		return undone
 	})
 	if n := wrong(t, first, db); !errors.Is(err, undone) || n > 0 || first.naming.Load() != before {
 		t.Errorf("after a rollback %d are wrong (%v)", n, err)
 	}
-	// The control: names of another time are seen.
+	// The control: stale names are detected.
 	spoilt := *before
 	spoilt.accounts = map[id.ID]*namedAccount{}
 	for u := range before.accounts {
@@ -148,11 +147,11 @@ func TestNamesAreNeverStale(t *testing.T) {
 	}
 	first.naming.Store(&spoilt)
 	if wrong(t, first, db) == 0 {
-		t.Error("names that nobody has go unnoticed: the test is blind")
+		t.Error("control: wrong names are not detected")
 	}
 }
 
-// A category is what it is now, even for a server that remembers another one under that name.
+// A category is looked up as it is now, even if a server remembers another one under that name.
 func TestCategoriesAreLookedUpAsTheyAre(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 300)
@@ -210,7 +209,7 @@ func TestCategoriesAreLookedUpAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := ask(slug); errs.Public(err, "").Code != errs.InvalidReference {
-		t.Errorf("a deleted one is answered %v", err)
+		t.Errorf("a deleted category: %v", err)
 	}
 }
 
@@ -223,6 +222,26 @@ func TestNamingIsMadeOnlyOutside(t *testing.T) {
 		return err
 	})
 	if err != nil || b.naming.Load() != nil {
-		t.Errorf("a transaction's names were kept (%v)", err)
+		t.Errorf("names read inside a transaction were kept (%v)", err)
+	}
+}
+
+// A server that only counts keeps the names too, so the second count reads none.
+func TestCountsKeepTheNames(t *testing.T) {
+	t.Parallel()
+	_, db := filledBooks(t, 50)
+	b := New(db, filing.New(CategoryUser{}))
+	filter := Filter{Category: []string{"food_and_drink"}}
+	first, err := b.Count(t.Context(), db, filter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := b.naming.Load()
+	if kept == nil {
+		t.Fatal("the names are not kept")
+	}
+	again, err := b.Count(t.Context(), db, filter)
+	if err != nil || again != first || b.naming.Load() != kept {
+		t.Errorf("%+v, then %+v (%v)", first, again, err)
 	}
 }

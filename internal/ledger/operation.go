@@ -13,78 +13,80 @@ import (
 	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/phrase"
 	"coffer/internal/text"
 )
 
-// An Operation is what is to become of one transaction.
+// An Operation lists the changes to one transaction.
 type Operation struct {
 	TransactionID  string          `json:"transaction_id" minLength:"1" doc:"Short id or UUID" agent:"-"`
 	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again" agent:"Slug; null clears it"`
-	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered" agent:"-"`
+	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are created" agent:"-"`
 	TagsToRemove   []string        `json:"tags_to_remove,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs" agent:"-"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it" agent:"-"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
 	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
-	facts          []Edit          // of a transaction that was entered by hand
-	fresh          bool            // the transaction is still to come
+	facts          []Edit          // only for a transaction that was entered by hand
+	fresh          bool            // the transaction does not exist yet
 }
 
 // UpdateTransactions is the input of UpdateTransactions.
 type UpdateTransactions struct {
-	Operations     []Operation `json:"operations,omitempty" maxItems:"50" doc:"What becomes of each transaction; for the same change of many give set instead" agent:"Up to 50"`
-	TransactionIDs []string    `json:"transaction_ids,omitempty" maxItems:"500" minLength:"1" doc:"With set: which transactions, short ids or UUIDs" agent:"With set, up to 500"`
-	Filter         *Filter     `json:"filter,omitempty" parts:"elsewhere" doc:"With set, in place of transaction_ids: an object of the list's filters, as query_transactions" agent:"With set: filters as query_transactions"`
-	Set            *BulkSet    `json:"set,omitempty" parts:"elsewhere" doc:"What each of them gets" agent:"What each gets: as an operation, without transaction_id"`
-	Expect         *int        `json:"expect,omitempty" minimum:"0" doc:"With filter: matched of the dry run. If another number matches now, nothing is written" agent:"With filter: matched of the dry run"`
+	Operations     []Operation `json:"operations,omitempty" maxItems:"50" doc:"Changes per transaction; for the same change to many use set instead" agent:"Up to 50"`
+	TransactionIDs []string    `json:"transaction_ids,omitempty" maxItems:"500" minLength:"1" doc:"With set: transactions, short ids or UUIDs" agent:"With set, up to 500"`
+	Filter         *Filter     `json:"filter,omitempty" parts:"elsewhere" doc:"With set, instead of transaction_ids: filters as in query_transactions" agent:"With set: filters as in query_transactions"`
+	Set            *BulkSet    `json:"set,omitempty" parts:"elsewhere" doc:"Changes for each of them" agent:"Changes for each: as an operation, without transaction_id"`
+	Expect         *int        `json:"expect,omitempty" minimum:"0" doc:"With filter: matched count of the dry run. If the number differs now, nothing is written" agent:"With filter: matched count of the dry run"`
 	OnError        string      `json:"on_error,omitempty" enum:"continue,abort" default:"continue" doc:"With operations; abort: if one of them fails, nothing is written" agent:"abort: all or nothing"`
-	DryRun         bool        `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
-	Force          bool        `json:"force,omitempty" doc:"Also change fields that a person holds" agent:"Also change what a person holds"`
+	DryRun         bool        `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
+	Force          bool        `json:"force,omitempty" doc:"Override values set by a person" agent:"Override values set by a person"`
 }
 
-// A Result is what became of an Operation.
+// A Result is the result of an Operation.
 type Result struct {
-	TransactionID *id.ID          `json:"transaction_id" doc:"null if there is no such transaction"`
-	Status        string          `json:"status" enum:"changed,unchanged,held,error" doc:"held: nothing changed, because a person holds the fields"`
+	TransactionID *id.ID          `json:"transaction_id" doc:"null if the transaction was not found"`
+	Status        string          `json:"status" enum:"changed,unchanged,held,error" doc:"held: skipped, because a person set the fields"`
 	Changed       []string        `json:"changed" doc:"Fields that changed"`
-	Held          []string        `json:"held" doc:"Fields left unchanged because a person holds them"`
+	Held          []string        `json:"held" doc:"Fields skipped, because a person set them (held)"`
 	Error         *OperationError `json:"error"`
-	sent          string          // how the caller named the transaction
+	sent          string          // the caller's reference to the transaction
 }
 
-// An OperationError is why an Operation could not be done.
+// An OperationError is the reason why an Operation failed.
 type OperationError struct {
 	Code    errs.Code `json:"code"`
 	Message string    `json:"message"`
-	cause   error     // with what the name may have meant, for a call about one transaction
+	cause   error     // with suggestions for the name, for a call about one transaction
 }
 
 // Updated is the result of UpdateTransactions.
 type Updated struct {
 	Results []Result `json:"results" doc:"One for each operation; empty with set"`
 	Counts
-	Failed   int    `json:"failed" doc:"Operations that failed; their results say why"`
-	ChangeID *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
-	DryRun   bool   `json:"dry_run"`
-	Aborted  bool   `json:"aborted" doc:"An operation failed with on_error abort; nothing was written"`
+	Failed   int             `json:"failed" doc:"Operations that failed; their results say why"`
+	ChangeID *id.ID          `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing was written"`
+	DryRun   bool            `json:"dry_run"`
+	Writes   *journal.Writes `json:"writes,omitempty" doc:"On a dry run: writes needed of the caller's limit; absent without one"`
+	Aborted  bool            `json:"aborted" doc:"An operation failed with on_error abort; nothing was written"`
 	ofMany
 }
 
-// ofMany is what is said beside counts of transactions that all get the same.
+// ofMany holds details beside the counts when many transactions get the same change.
 type ofMany struct {
 	PendingLeft int               `json:"pending_left" doc:"Pending transactions that were left out, because their review cannot be closed yet"`
-	ByCategory  []BulkCategory    `json:"by_category" doc:"The categories that the matched transactions had before"`
-	Sample      []BulkTransaction `json:"sample" doc:"On a dry run: the newest five of them"`
+	ByCategory  []BulkCategory    `json:"by_category" doc:"Previous categories of the matching transactions"`
+	Sample      []BulkTransaction `json:"sample" doc:"On a dry run: the newest five"`
 }
 
-// Counts are how many transactions a call was about, and what became of them.
+// Counts are the number of transactions of a call, in total and by result.
 type Counts struct {
-	Matched   int `json:"matched" doc:"Number of transactions that are meant"`
+	Matched   int `json:"matched" doc:"Number of matching transactions"`
 	Changed   int `json:"changed"`
-	Unchanged int `json:"unchanged" doc:"They were so already"`
-	Held      int `json:"held" doc:"Left unchanged because a person holds the fields"`
+	Unchanged int `json:"unchanged" doc:"Already had these values"`
+	Held      int `json:"held" doc:"Skipped, because a person set the fields (held)"`
 }
 
-// count adds one more that ended so.
+// count adds one transaction with that result.
 func (c *Counts) count(status string) {
 	c.Matched++
 	switch status {
@@ -98,40 +100,42 @@ func (c *Counts) count(status string) {
 	}
 }
 
-// A ToolUpdated is Updated in the shape of the tools: counts, and the results that need a look.
+// A ToolUpdated is Updated in the shape of the tools: counts, and the results that need attention.
 type ToolUpdated struct {
 	Counts
 	Failed      int               `json:"failed" doc:"Operations that failed; their results say why"`
 	PendingLeft int               `json:"pending_left,omitempty" doc:"Pending transactions that were left out, because their review cannot be closed yet"`
-	ByCategory  []BulkCategory    `json:"by_category,omitempty" doc:"With set: the categories that the matched transactions had before"`
-	Sample      []BulkTransaction `json:"sample,omitempty" doc:"With set, on a dry run: the newest five of them"`
-	Results     []ToolResult      `json:"results" doc:"Of operations that did not change all that they asked for"`
+	ByCategory  []BulkCategory    `json:"by_category,omitempty" doc:"With set: previous categories of the matching transactions"`
+	Sample      []BulkTransaction `json:"sample,omitempty" doc:"With set, on a dry run: the newest five"`
+	Results     []ToolResult      `json:"results" doc:"Results of operations that were not fully applied"`
 	ChangeID    *id.ID            `json:"change_id" doc:"Pass it to revert_change to undo this; null if nothing was written"`
 	DryRun      bool              `json:"dry_run"`
+	Writes      *journal.Writes   `json:"writes,omitempty" doc:"On a dry run: writes needed of the caller's limit; absent without one"`
 	Aborted     bool              `json:"aborted" doc:"An operation failed with on_error abort; nothing was written"`
 }
 
-// A ToolResult is a Result that needs a look.
+// A ToolResult is a Result that needs attention.
 type ToolResult struct {
 	TransactionID string          `json:"transaction_id" doc:"As it was sent, short"`
 	Status        string          `json:"status" enum:"changed,unchanged,held,error"`
-	Held          []string        `json:"held,omitempty" doc:"Fields left unchanged because a person holds them"`
+	Held          []string        `json:"held,omitempty" doc:"Fields skipped, because a person set them (held)"`
 	Error         *OperationError `json:"error,omitempty"`
 }
 
-// shownRef is how much of what was sent as a reference is repeated: a UUID is 36.
+// shownRef is the most characters of a sent reference that are repeated; a UUID has 36.
 const shownRef = 40
 
 func toolUpdated(u Updated) ToolUpdated {
 	out := ToolUpdated{
 		Counts: u.Counts, Failed: u.Failed, PendingLeft: u.PendingLeft, ByCategory: u.ByCategory, Sample: u.Sample,
-		Results: []ToolResult{}, ChangeID: u.ChangeID, DryRun: u.DryRun, Aborted: u.Aborted,
+		Results: []ToolResult{}, ChangeID: u.ChangeID, DryRun: u.DryRun, Writes: u.Writes,
+		Aborted: u.Aborted,
 	}
 	for _, r := range u.Results {
 		if r.Status != "changed" || len(r.Held) > 0 {
 			sent := r.sent
 			if u, err := id.Parse(sent); err == nil {
-				sent = u.Short() // tools show no other
+				sent = u.Short() // tools show only short ids
 			}
 			out.Results = append(out.Results, ToolResult{text.Line(sent, shownRef).Plain(), r.Status, r.Held, r.Error})
 		}
@@ -139,20 +143,21 @@ func toolUpdated(u Updated) ToolUpdated {
 	return out
 }
 
-// check says what is wrong with the choice of transactions.
+// check returns an error if the choice of transactions is invalid.
 func (in UpdateTransactions) check() error {
 	many := in.Set != nil || in.Filter != nil || len(in.TransactionIDs) > 0 || in.Expect != nil
 	switch {
 	case (len(in.Operations) > 0) == many:
-		return errs.New(errs.ValidationError, "give operations, or set with transaction_ids or filter, and not both")
+		return errs.New(errs.ValidationError, "provide either operations, or set with transaction_ids or "+
+			"filter")
 	case many && in.Set == nil:
-		return errs.Field("set", "required", "must be given with transaction_ids and filter")
+		return errs.Field("set", "required", "is required with transaction_ids and filter")
 	}
 	return nil
 }
 
 // UpdateTransactions changes up to fifty transactions in one change, with a result for each, or
-// many in the same way.
+// gives many the same change.
 func (b *Books) UpdateTransactions(ctx context.Context, tx pg.Tx, in UpdateTransactions) (Updated, error) {
 	out := Updated{Results: []Result{}, ofMany: ofMany{ByCategory: []BulkCategory{}, Sample: []BulkTransaction{}}}
 	if err := in.check(); err != nil {
@@ -163,22 +168,27 @@ func (b *Books) UpdateTransactions(ctx context.Context, tx pg.Tx, in UpdateTrans
 			Filter: in.Filter, TransactionIDs: in.TransactionIDs, Set: *in.Set, Expect: in.Expect, DryRun: in.DryRun,
 			Force: in.Force,
 		})
-		out.Counts, out.ofMany, out.ChangeID, out.DryRun = done.Counts, done.ofMany, done.ChangeID, done.DryRun
+		out.Counts, out.ofMany, out.ChangeID = done.Counts, done.ofMany, done.ChangeID
+		out.DryRun, out.Writes = done.DryRun, done.Writes
 		return out, err
 	}
-	err := pg.Savepoint(ctx, tx, func(sp pg.Tx) (err error) {
+	var err error
+	out.Writes, err = journal.Try(ctx, tx, in.DryRun, func(ctx context.Context, sp pg.Tx) (err error) {
 		out.Results, out.ChangeID, err = b.operate(ctx, sp, in.Operations, in.Force)
 		if err != nil {
 			return err
 		}
 		failed := slices.ContainsFunc(out.Results, func(r Result) bool { return r.Status == "error" })
-		if out.Aborted = failed && in.OnError == "abort"; out.Aborted || in.DryRun {
+		if out.Aborted = failed && in.OnError == "abort"; out.Aborted {
 			return errRollBack
 		}
 		return nil
 	})
 	if err == errRollBack { //nolint:errorlint // our own, straight from above
-		out.ChangeID, err = nil, nil
+		out.Writes, err = needsNone(ctx, tx, in.DryRun)
+	}
+	if out.Aborted || in.DryRun {
+		out.ChangeID = nil
 	}
 	for _, r := range out.Results {
 		out.count(r.Status)
@@ -192,15 +202,15 @@ func (b *Books) UpdateTransactions(ctx context.Context, tx pg.Tx, in UpdateTrans
 
 var errRollBack = fmt.Errorf("roll back")
 
-// named are the things that operations name, resolved together: a query for each kind, not for each
-// operation.
+// named holds the records that operations name. They are resolved with one query for each kind, not
+// for each operation.
 type named struct {
 	transactions   []id.ID
 	categories     map[string]id.ID
 	counterparties map[string]id.ID
 	tags           map[string]id.ID
 	slugs          map[id.ID]string
-	made           []journal.Entry // tags that were registered
+	made           []journal.Entry // tags that were created
 	split          map[id.ID]bool  // the transactions that are split
 }
 
@@ -210,7 +220,7 @@ func (b *Books) operate(ctx context.Context, tx pg.Tx, operations []Operation, f
 	if err != nil || len(all) == 0 {
 		return results, nil, err
 	}
-	note, err := summarise(ctx, tx, all)
+	note, err := phrase.Summarize(ctx, tx, all)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -218,7 +228,7 @@ func (b *Books) operate(ctx context.Context, tx pg.Tx, operations []Operation, f
 	return results, change, err
 }
 
-// perform runs operations and returns a result for each, and what is to be recorded.
+// perform runs operations and returns a result for each, and the entries to record.
 func (b *Books) perform(ctx context.Context, tx pg.Tx, operations []Operation, force bool) ([]Result, []journal.Entry,
 	error,
 ) {
@@ -283,7 +293,7 @@ func (r *Result) take(o Outcome, field string) {
 	}
 }
 
-// fieldName is the field as a caller knows it; a tag is named by its slug.
+// fieldName returns the field as a caller knows it; a tag is named by its slug.
 func fieldName(e Edit, n *named) string {
 	if e.Tag == nil {
 		return e.Field
@@ -291,7 +301,7 @@ func fieldName(e Edit, n *named) string {
 	return "tag:" + n.slugs[*e.Tag]
 }
 
-// name resolves everything that operations name.
+// name resolves all records that operations name.
 func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*named, error) {
 	var transactions, categories, counterparties, tags []string
 	for _, o := range operations {
@@ -344,9 +354,9 @@ func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*na
 	return n, err
 }
 
-// nameTags finds the tags, and creates the missing ones of operations that can be done: one that
-// fails must not leave a tag behind. A tag that another transaction is deleting is created again
-// after that.
+// nameTags finds the tags, and creates the missing ones for operations that can succeed, because a
+// failed operation must not leave a tag behind. A tag that another transaction is deleting is
+// created again after that.
 func (b *Books) nameTags(ctx context.Context, tx pg.Tx, n *named, operations []Operation, all []string) (err error) {
 	for range 3 {
 		if n.tags, err = pg.Names(ctx, tx, all, tagsKept); err != nil {
@@ -366,8 +376,8 @@ func (b *Books) nameTags(ctx context.Context, tx pg.Tx, n *named, operations []O
 	return err
 }
 
-// missingTags returns the tags that are not there and that operations which can be done add. An
-// operation may remove a tag that another one adds, so those that fail are left out one after
+// missingTags returns the tags that do not exist and that operations which can succeed add. An
+// operation may remove a tag that another one adds, so failing operations are left out one after
 // another.
 func (n *named) missingTags(operations []Operation) []string {
 	known, failed := n.tags, make([]bool, len(operations))
@@ -395,11 +405,11 @@ func (n *named) missingTags(operations []Operation) []string {
 	}
 }
 
-// tagsKept is tagsNamed for callers that add the tags to something: nobody can delete them until
-// the transaction ends.
+// tagsKept is tagsNamed for callers that assign the tags: nobody can delete them until the
+// transaction ends.
 const tagsKept = tagsNamed + ` order by id for key share`
 
-// slugs are the slugs of tags.
+// slugs returns the slugs of tags.
 func slugs(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]string, error) {
 	type row struct {
 		ID   id.ID  `db:"id"`
@@ -413,11 +423,11 @@ func slugs(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]string, er
 	return out, err
 }
 
-// edits are what an operation asks for, or what is wrong with it.
+// edits returns the edits of an operation, or an error if the operation is invalid.
 func (n *named) edits(i int, o Operation) ([]Edit, error) {
 	t := n.transactions[i]
 	if t.IsZero() && !o.fresh {
-		return nil, errs.New(errs.NotFound, "there is no such transaction; {transaction.list} lists them")
+		return nil, errs.New(errs.NotFound, "transaction not found; {transaction.list} lists them")
 	}
 	if n.split[t] && (o.Category.Set || o.CounterpartyID.Set || len(o.TagsToAdd)+len(o.TagsToRemove) > 0) {
 		return nil, isSplit()

@@ -6,7 +6,7 @@ import (
 	"coffer/internal/op"
 )
 
-// Ops is the ledger's menu.
+// Ops returns the ledger's operations.
 func (b *Books) Ops() []*op.Op {
 	return []*op.Op{
 		op.Quiet(op.Reading(op.Spec{
@@ -32,8 +32,8 @@ func (b *Books) Ops() []*op.Op {
 		}, b.Transaction),
 		op.Writing(op.Spec{
 			Name: "transaction.update", Route: "PATCH /transactions/{transaction_id}",
-			Summary: "Changes a transaction's category or counterparty, adds a comment, or changes what was entered " +
-				"by hand.",
+			Summary: "Changes a transaction's category or counterparty, adds a comment, or edits a manually " +
+				"entered transaction.",
 		}, b.PatchTransaction),
 		op.Writing(op.Spec{
 			Name: "transaction.delete", Route: "DELETE /transactions/{transaction_id}",
@@ -46,14 +46,14 @@ func (b *Books) Ops() []*op.Op {
 		op.Writing(op.Spec{
 			Name: "transaction.split", Route: "PUT /transactions/{transaction_id}/split",
 			Tool: "split_transaction", Overwrites: true,
-			Summary: "Splits a transaction into parts that count in its place, or changes its parts.",
+			Summary: "Splits a transaction into parts, which totals count instead, or edits its parts.",
 			Agent: "Splits a transaction into 2 to 20 parts with amounts and categories of their own, such " +
-				"as the items of a receipt. One part without an amount takes the rest. To change a split, " +
-				"give all parts, with the id of those that stay. revert_change joins it again.",
+				"as the items of a receipt. One part without an amount gets the remainder. To edit a split, " +
+				"pass all parts, with the id of those to keep. revert_change removes the split.",
 		}, b.SplitTransaction),
 		op.Writing(op.Spec{
 			Name: "transaction.join", Route: "DELETE /transactions/{transaction_id}/split",
-			Summary: "Joins the parts of a split transaction again.",
+			Summary: "Removes a split.",
 		}, b.JoinTransaction),
 		op.Writing(op.Spec{
 			Name: "transaction.categorize", Route: "POST /transactions/batch-categorize",
@@ -62,22 +62,23 @@ func (b *Books) Ops() []*op.Op {
 		op.Shaped(op.Writing(op.Spec{
 			Name: "transaction.change", Route: "POST /transactions/update",
 			Tool: "update_transactions", Overwrites: true,
-			Summary: "Changes up to 50 transactions at once, with a result for each, or many in the same way.",
-			Agent: "Changes transactions in one change: category, tags, counterparty, comment. Give operations; or " +
-				"set for the same change of many, with transaction_ids or filter. With filter call it with dry_run " +
-				"first, then with expect: its matched. Lists only operations that did not change all they asked for. " +
-				"Close a review with tags_to_remove: [\"needs-review\"] in the operation that sets the category. " +
-				"held: a person set the field; use force only if the person asks for it.",
+			Summary: "Changes up to 50 transactions with a result for each, or applies one change to many.",
+			Agent: "Changes transactions in one change: category, tags, counterparty, comment. Pass " +
+				"operations; or set for the same change to many, with transaction_ids or filter. With " +
+				"filter, call it with dry_run first, then with expect: its matched count. The result lists " +
+				"only operations that were not fully applied. Close a review with tags_to_remove: " +
+				"[\"needs-review\"] in the operation that sets the category. held: a person set the field; " +
+				"use force only if the person asks for it.",
 		}, b.UpdateTransactions), toolUpdated),
 		op.Writing(op.Spec{
 			Name: "transaction.bulk", Route: "POST /transactions/bulk",
-			Summary: "Changes all transactions that match a filter in the same way, up to 10,000 as one change.",
+			Summary: "Applies one change to all transactions that match a filter, up to 10,000.",
 		}, b.BulkTransactions),
 		op.Writing(op.Spec{
 			Name: "transaction.tag", Route: "POST /transactions/{transaction_id}/tags",
 			Tool: "add_transaction_tag", Idempotent: true,
 			Summary: "Adds a tag to a transaction.",
-			Agent: "Adds a tag to a transaction; an unknown slug is registered. For several transactions use " +
+			Agent: "Adds a tag to a transaction; an unknown slug is created. For several transactions use " +
 				"update_transactions.",
 		}, b.AddTag),
 		op.Writing(op.Spec{

@@ -11,7 +11,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// A reader reads one page: which one, in which order, and how many rows.
+// A reader reads one page.
 type reader struct {
 	books     *Books
 	q         pg.Querier
@@ -19,14 +19,14 @@ type reader struct {
 	pager     pg.Pager
 	order     string
 	ascending bool
-	size      int     // a literal of the statement, so it is one of a few
-	known     *naming // by which categories are looked up, until a statement brings another version
+	size      int     // a literal in the statement, so only a few values are used
+	known     *naming // used to look up categories until a statement returns another version
 }
 
-// byDate says whether the pages follow the dates, for which there are indexes.
+// byDate reports whether the pages are ordered by date, for which there are indexes.
 func (r reader) byDate() bool { return strings.HasPrefix(r.order, "t.date") }
 
-// rows reads one row more than the page has, so that its caller sees whether there are more.
+// rows reads one row more than the page has, so its caller sees whether there are more.
 func (r reader) rows(ctx context.Context) ([]Transaction, error) {
 	p, err := r.page(ctx)
 	if err == nil && r.in.byCategory() && r.known != nil && (len(p.rows) == 0 || p.version != r.known.version) {
@@ -76,7 +76,7 @@ func (r reader) page(ctx context.Context) (*page, error) {
 	return p, r.stands(ctx, s, p)
 }
 
-// after narrows to what comes behind the cursor.
+// after narrows to rows after the cursor.
 func (r reader) after(s *selection) error {
 	at, err := r.pager.Decode(r.in.Cursor, 2)
 	if err != nil {
@@ -91,13 +91,13 @@ func (r reader) after(s *selection) error {
 	return nil
 }
 
-// stands refuses a cursor whose row is gone for good; a deleted row still marks its place.
+// stands rejects a cursor whose row is erased; a deleted row still marks its position.
 func (r reader) stands(ctx context.Context, s *selection, p *page) (err error) {
 	if s.cursor == 0 {
 		return nil
 	}
 	there := p.standing
-	if len(p.rows) == 0 { // then nothing brought the answer
+	if len(p.rows) == 0 { // without rows, the statement did not return it
 		if there, err = pg.Value[bool](ctx, r.q, `select exists (select from transaction
 			where id = $1::uuid)`, s.Args()[s.cursor-1]); err != nil {
 			return err
@@ -105,14 +105,14 @@ func (r reader) stands(ctx context.Context, s *selection, p *page) (err error) {
 	}
 	if !there {
 		return errs.New(errs.InvalidCursor,
-			"the transaction that this cursor points at is gone; start again without a cursor")
+			"the transaction at this cursor no longer exists; start again without a cursor")
 	}
 	return nil
 }
 
-// searched reads what has wanted wordings. Where these are few, it goes through them. Otherwise
-// what is looked for may be every tenth row or fifty in ten years, and no statistics tell which: so
-// the nearest rows are looked through first, and what is common is found there.
+// searched reads the transactions whose wordings match. If few wordings match, it reads the
+// transactions of each. Otherwise matches may be every tenth row or fifty in ten years, and no
+// statistics show which. So it first searches the nearest rows, where common matches are found.
 func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 	wanted := s.wording
 	ids, more, err := wordings(ctx, r.q, wanted, fewDescriptors)
@@ -143,8 +143,8 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 		s.flat()
 		return r.through(ctx, s, "t.descriptor_id", "int[]", ids)
 	default:
-		// "is true" keeps it a look-up in a table of hashes; the index on it would give every
-		// match, to be sorted.
+		// "is true" keeps it a lookup in a hash table; the index would return every match, to be
+		// sorted.
 		s.And("(t.descriptor_id in (select unnest($?::int[]))) is true", ids)
 		if r.byDate() && s.set != "" {
 			return r.through(ctx, s, s.set, "uuid[]", s.ids)
@@ -154,8 +154,8 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 	return r.read(ctx, s)
 }
 
-// tagged reads what has the one tag. What is common is found among the nearest rows; otherwise it
-// is not common, and all that has the tag can be sorted.
+// tagged reads the transactions with the one tag. A common tag is found among the nearest rows.
+// Otherwise it is rare, and all its transactions can be sorted.
 func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
 	ids, err := tagIDs(ctx, r.q, "tags", r.in.Tags)
 	if err != nil {
@@ -166,14 +166,13 @@ func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
 	if p, err := r.nearer(ctx, s, []int{5, reach}, has, args); err != nil || len(p.rows) > 0 {
 		return p, err
 	}
-	// As an array, which is looked up in the order of the ids and not of the tag.
+	// An array is looked up in the order of the ids and not of the tag.
 	s.And("t.id = any(array(select transaction_id from transaction_tag where tag_id = (select $?::uuid) and present))",
 		ids[0])
 	return r.read(ctx, s)
 }
 
-// alone says whether a condition on the wording or one tag is all that narrows the list, but for
-// the dates.
+// alone reports whether the wording or one tag is the only filter besides the dates.
 func (in ListTransactions) alone() bool {
 	f := in.Filter
 	worded := f.Search != nil || f.Merchant != nil || f.Payee != nil
@@ -189,15 +188,15 @@ func (in ListTransactions) alone() bool {
 	return reflect.ValueOf(rest).IsZero()
 }
 
-// byCategory says whether the filter names categories.
+// byCategory reports whether the filter names categories.
 func (f Filter) byCategory() bool { return len(f.Category)+len(f.ExcludeCategory) > 0 }
 
-// reach is how many rows near looks through for each row of the page.
+// reach is how many rows near searches for each row of the page.
 const reach = 60
 
-// nearer looks for the page among the nearest rows, then among more of them; no rows when it is not
-// there. Where one look finds less than a part of the page, what is looked for is not common, and
-// no further one is made.
+// nearer searches for the page among the nearest rows, then among more of them. It returns no rows
+// if they do not fill the page. If one search finds only a small part of the page, matches are
+// rare, and it stops.
 func (r reader) nearer(ctx context.Context, s *selection, reaches []int, fulfilled string, args []any) (*page, error) {
 	for _, reach := range reaches {
 		p, err := r.near(ctx, s, reach, fulfilled, args)
@@ -211,8 +210,8 @@ func (r reader) nearer(ctx context.Context, s *selection, reaches []int, fulfill
 	return &page{}, nil
 }
 
-// near looks for the page among the nearest rows only, that many for each of its own. "offset 0"
-// keeps the planner from hashing all wordings to look at some hundred of them.
+// near searches for the page among the nearest rows only, reach of them for each row of the page.
+// "offset 0" keeps the planner from hashing all wordings to look at a few hundred of them.
 func (r reader) near(ctx context.Context, s *selection, reach int, fulfilled string, args []any) (*page, error) {
 	from := fmt.Sprintf(
 		`(select t.* from transaction t %s order by %s limit %d) t cross join lateral (select from %s offset 0) found`,
@@ -221,11 +220,11 @@ func (r reader) near(ctx context.Context, s *selection, reach int, fulfilled str
 	return r.run(ctx, sql, args)
 }
 
-// pageOf has the rows of the page first; wordings are joined for what is shown and nothing else.
+// pageOf selects the rows of the page first, so wordings are joined only for rows that are shown.
 const pageOf = `select %[1]s, %[2]s from (select t.* from %[3]s %[4]s order by %[5]s limit %[6]d) t
 	join descriptor d on d.id = t.descriptor_id order by %[5]s`
 
-// read reads a page of what the selection leaves.
+// read reads a page of the selection.
 func (r reader) read(ctx context.Context, s *selection) (*page, error) {
 	sql := fmt.Sprintf(pageOf, s.standing(), transactionColumns, "transaction t", s.SQL(), r.order, r.size)
 	if !r.byDate() {
@@ -235,9 +234,9 @@ func (r reader) read(ctx context.Context, s *selection) (*page, error) {
 	return r.run(ctx, sql, s.Args())
 }
 
-// through reads a page by going through the values of a column that has an index by date: the first
-// rows of each, then the first of these. The planner would walk the dates instead, through all of
-// the books if the values are rare; and a subselect keeps it from planning anew for every set of
+// through reads a page by way of the values of a column that has an index by date: the first rows
+// of each value, then the first of these. The planner would walk the dates instead, through all of
+// the books if the values are rare. A subselect keeps it from planning again for every set of
 // values.
 func (r reader) through(ctx context.Context, s *selection, column, kind string, values any) (*page, error) {
 	s.And(column + " = v.id")
@@ -259,8 +258,8 @@ func (r reader) run(ctx context.Context, statement string, args []any) (*page, e
 	return scanPage(rows, r.size)
 }
 
-// pageSize rounds up to one of a few literals: with LIMIT as an argument the planner distrusts its
-// own plan, at twice the cost.
+// pageSize rounds n up to one of a few literals: with LIMIT as an argument the planner distrusts
+// its own plan, at twice the cost.
 func pageSize(n int) int {
 	for _, size := range []int{51, 101, 201} {
 		if n <= size {
@@ -270,7 +269,7 @@ func pageSize(n int) int {
 	return 501
 }
 
-// standing says, as a column, whether the row that the cursor points at is there.
+// standing returns a column that is true if the row of the cursor exists.
 func (s *selection) standing() string {
 	if s.cursor == 0 {
 		return "true"
@@ -278,13 +277,13 @@ func (s *selection) standing() string {
 	return fmt.Sprintf("(select exists (select from transaction where id = $%d::uuid))", s.cursor)
 }
 
-// flat makes the set of ids that a page could go through a condition like every other.
+// flat turns the set of ids that a page could go through into an ordinary condition.
 func (s *selection) flat() {
 	s.If(s.set != "", s.set+" = any($?)", s.ids)
 	s.set = ""
 }
 
-// all is flat, with the wordings that a search found.
+// all is flat with the wordings of a search.
 func (s *selection) all() {
 	s.And(s.rows)
 	s.worded()

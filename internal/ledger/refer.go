@@ -9,8 +9,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// Heads returns the counterparties that replace these: each itself, or the one it was merged into.
-// They stay in use until the transaction ends. Deleted ones are left out.
+// Heads returns the counterparties that replace these: each itself, or the one that it was merged
+// into. They stay in use until the transaction ends. Deleted ones are left out.
 func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) {
 	type pair struct {
 		From id.ID `db:"from_id"`
@@ -28,8 +28,8 @@ func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) 
 		for _, p := range pairs {
 			to[p.From] = p.To
 		}
-		// The counterparty that replaced it is locked as well and checked again: another
-		// transaction may have been merging or deleting it.
+		// Lock the replacing counterparty too and check it again: another transaction may have been
+		// merging or deleting it.
 		known := len(asked)
 		for _, p := range pairs {
 			if !slices.Contains(asked, p.To) {
@@ -49,8 +49,8 @@ func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) 
 	}
 }
 
-// ResolveTransactions turns names into ids, all in one query, in the order given. A name without a
-// transaction becomes the zero id.
+// ResolveTransactions turns references into ids, all in one query, in the order given. A reference
+// without a transaction becomes the zero id.
 func ResolveTransactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, error) {
 	type named struct {
 		ID    id.ID  `db:"id"`

@@ -2,13 +2,14 @@ package ledger
 
 import "coffer/internal/text"
 
-// Cleaned returns the filter as it is saved: what was typed is shown again, like a name.
+// Cleaned returns the filter as it is saved: its texts are cleaned, because they are shown again
+// like a name.
 func (f Filter) Cleaned() Filter {
 	f.Search, f.ExcludeSearch, f.Merchant = cleaned(f.Search), cleaned(f.ExcludeSearch), cleaned(f.Merchant)
 	return f
 }
 
-// cleaned returns what was typed without what nobody sees; nil if nothing is left.
+// cleaned returns the text without invisible characters, or nil if nothing is left.
 func cleaned(typed *string) *string {
 	if typed == nil {
 		return nil

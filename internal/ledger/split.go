@@ -13,17 +13,18 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/phrase"
 )
 
 const (
-	// maxParts is into how many parts a transaction is split at most.
+	// maxParts is the most parts that a transaction is split into.
 	maxParts = 20
 	// partOrigin is the origin of parts.
 	partOrigin = "part"
-	// rest stands for the amount of the remainder, which follows from the others'.
+	// rest stands for the amount of the remainder, which follows from the other amounts.
 	rest = "rest"
-	// splitText is how a transaction t is split, null where it is not: the parts' short ids with
-	// their amounts. The remainder's amount is not in it, because it is the bank's to change.
+	// splitText describes how a transaction t is split, or is null if it is not: the parts' short
+	// ids with their amounts. The remainder's amount is not in it, because the bank can change it.
 	splitText = `case when t.is_split then (
 		select string_agg(p.short_id || ' ' || case when p.remainder then 'rest' else p.amount::text end, ', '
 			order by p.remainder, p.short_id collate "C") from transaction p where p.parent_id = t.id) end`
@@ -32,22 +33,22 @@ const (
 // SplitTransaction is the input of SplitTransaction.
 type SplitTransaction struct {
 	TransactionID string      `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Parts         []SplitPart `json:"parts" minItems:"2" maxItems:"20" doc:"All parts: those that are left out go"`
-	Force         bool        `json:"force,omitempty" doc:"Also change what a person holds" agent:"-"`
+	Parts         []SplitPart `json:"parts" minItems:"2" maxItems:"20" doc:"All parts; parts not in the list are removed"`
+	Force         bool        `json:"force,omitempty" doc:"Override values set by a person" agent:"-"`
 }
 
-// A SplitPart is a part as it is wanted.
+// A SplitPart describes a part to create or keep.
 type SplitPart struct {
-	ID             *string         `json:"id,omitempty" minLength:"1" doc:"Keeps this part; without id a part is added" agent:"Keeps this part"`
-	Amount         *money.Amount   `json:"amount,omitempty" doc:"Signed, not 0. One part may be without and takes the rest; else the last must fit" agent:"Signed; one part without takes the rest"`
-	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID. An added part has the transaction's unless given" agent:"Slug"`
+	ID             *string         `json:"id,omitempty" minLength:"1" doc:"Id of a part to keep; omit it to add a part" agent:"Part to keep"`
+	Amount         *money.Amount   `json:"amount,omitempty" doc:"Signed, not 0. One part can omit it and gets the remainder; otherwise the parts must add up" agent:"Signed; one part without it gets the remainder"`
+	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID. An added part has the transaction's by default" agent:"Slug"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1"`
 	Tags           []string        `json:"tags,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs to add"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
 }
 
-// SplitTransaction divides a transaction into parts. Parts that it had before and that are not
-// named again are deleted.
+// SplitTransaction divides a transaction into parts. Existing parts that are not named again are
+// deleted.
 func (b *Books) SplitTransaction(ctx context.Context, tx pg.Tx, in SplitTransaction) (TransactionDetail, error) {
 	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
 	if err != nil {
@@ -59,7 +60,7 @@ func (b *Books) SplitTransaction(ctx context.Context, tx pg.Tx, in SplitTransact
 	switch {
 	case t.Origin == partOrigin:
 		return t, errs.New(errs.Conflict,
-			"this is a part of a split, and a part cannot be split; change the parts of its transaction instead")
+			"a part of a split can't be split again; edit the split of its transaction instead")
 	case t.DeletedAt != nil:
 		return t, errs.New(errs.Conflict, "this transaction is deleted; restore it first")
 	}
@@ -78,7 +79,8 @@ func (b *Books) SplitTransaction(ctx context.Context, tx pg.Tx, in SplitTransact
 		return t, err
 	}
 	if outcomes[0] == Held {
-		return t, errs.New(errs.Conflict, "a person split this transaction; give force: true to change it anyway")
+		return t, errs.New(errs.Conflict, "a person split this transaction; pass force: true to change it "+
+			"anyway")
 	}
 	inherited, err := b.inherit(ctx, tx, t, in.Parts, fresh)
 	if err != nil {
@@ -95,7 +97,8 @@ func (b *Books) SplitTransaction(ctx context.Context, tx pg.Tx, in SplitTransact
 				strings.Replace(r.Error.Message, "tags_to_add", "tags", 1))
 		case len(r.Held) > 0:
 			return t, errs.New(errs.Conflict,
-				"parts[%d]: a person set %s, so it is held; give force: true to change it anyway", i, r.Held[0])
+				"parts[%d]: a person set %s, so it is locked (held); pass force: true to change it anyway", i,
+				r.Held[0])
 		}
 	}
 	if err := b.recordSplit(ctx, tx, slices.Concat(entries, inherited, made)); err != nil {
@@ -104,8 +107,8 @@ func (b *Books) SplitTransaction(ctx context.Context, tx pg.Tx, in SplitTransact
 	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
 }
 
-// JoinTransaction makes a split transaction whole again: it has the category and counterparty that
-// it had before.
+// JoinTransaction makes a split transaction whole again, with the category and counterparty that it
+// had before.
 func (b *Books) JoinTransaction(ctx context.Context, tx pg.Tx, in JoinTransaction) (op.Deleted, error) {
 	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
 	if err != nil {
@@ -120,7 +123,7 @@ func (b *Books) JoinTransaction(ctx context.Context, tx pg.Tx, in JoinTransactio
 	}
 	if outcomes[0] == Held {
 		return op.Deleted{}, errs.New(errs.Conflict,
-			"a person split this transaction; give force: true to join it anyway")
+			"a person split this transaction; pass force: true to remove the split anyway")
 	}
 	return op.Deleted{Deleted: true, ID: t.ID}, b.recordSplit(ctx, tx, entries)
 }
@@ -128,21 +131,22 @@ func (b *Books) JoinTransaction(ctx context.Context, tx pg.Tx, in JoinTransactio
 // JoinTransaction is the input of JoinTransaction.
 type JoinTransaction struct {
 	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Force         bool   `json:"force,omitempty" doc:"Also join what a person split"`
+	Force         bool   `json:"force,omitempty" doc:"Remove the split even if a person made it"`
 }
 
 func (b *Books) recordSplit(ctx context.Context, tx pg.Tx, entries []journal.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	note, err := summarise(ctx, tx, entries)
+	note, err := phrase.Summarize(ctx, tx, entries)
 	if err == nil {
 		_, err = journal.Record(ctx, tx, note, entries)
 	}
 	return err
 }
 
-// settle puts the remainder last, without an amount, and says what is wrong with the amounts.
+// settle puts the remainder last, without an amount, and returns an error if the amounts are
+// invalid.
 func (in *SplitTransaction) settle(t TransactionDetail) error {
 	known := map[string]string{}
 	for _, p := range t.Parts {
@@ -159,13 +163,13 @@ func (in *SplitTransaction) settle(t TransactionDetail) error {
 			}
 			if !ok || used[short] {
 				return errs.Field(field+"id", "reference",
-					"must be a part of this transaction, named once; leave id out to add a part")
+					"must be a part of this transaction and appear only once; omit id to add a part")
 			}
 			used[short], in.Parts[i].ID = true, &short
 		}
 		switch {
 		case p.Amount == nil && (at < len(in.Parts)-1 || slices.ContainsFunc(in.Parts[i+1:], without)):
-			return errs.Field(field+"amount", "required", "must be given: only one part can take the rest")
+			return errs.Field(field+"amount", "required", "is required: only one part can take the remainder")
 		case p.Amount == nil:
 			at = i
 		case p.Amount.IsZero():
@@ -176,13 +180,14 @@ func (in *SplitTransaction) settle(t TransactionDetail) error {
 	}
 	last := in.Parts[at]
 	remainder, err := money.FromCents(left)
-	if err != nil {
-		return errs.Field("parts", "sum", "must have smaller amounts: the rest would be larger than an amount can be")
+	if err != nil || tooMuch(t.Amount.Cents(), t.Amount.Cents()-left) {
+		return errs.Field("parts", "sum", "amounts are too large: a correction by the bank could make the "+
+			"remainder larger than an amount can be")
 	}
 	switch {
 	case last.Amount == nil && left == 0:
 		return errs.Field("parts", "sum",
-			"must leave something for the part without amount: the others are %s already, which is all of it", t.Amount)
+			"the other parts already add up to %s, leaving nothing for the part without an amount", t.Amount)
 	case last.Amount != nil && left != 0:
 		return errs.Field("parts", "sum", "must add up to %s; the difference is %s", t.Amount, remainder)
 	}
@@ -193,7 +198,7 @@ func (in *SplitTransaction) settle(t TransactionDetail) error {
 
 func without(p SplitPart) bool { return p.Amount == nil }
 
-// text is the split as splitText has it.
+// text returns the split in the format of splitText.
 func (in *SplitTransaction) text() string {
 	parts := slices.Clone(in.Parts[:len(in.Parts)-1])
 	slices.SortFunc(parts, func(a, b SplitPart) int { return strings.Compare(*a.ID, *b.ID) })
@@ -204,7 +209,7 @@ func (in *SplitTransaction) text() string {
 	return strings.Join(append(words, *in.Parts[len(in.Parts)-1].ID+" "+rest), ", ")
 }
 
-// operations are what the parts get beside their amounts.
+// operations returns the changes to the parts besides their amounts.
 func (in *SplitTransaction) operations() []Operation {
 	out := make([]Operation, len(in.Parts))
 	for i, p := range in.Parts {
@@ -216,8 +221,8 @@ func (in *SplitTransaction) operations() []Operation {
 	return out
 }
 
-// draft writes parts that are new, as tombstones, and gives them their ids. They become parts when
-// the split is stored.
+// draft writes new parts as tombstones and gives them their ids. They become parts when the split
+// is stored.
 func (b *Books) draft(ctx context.Context, tx pg.Tx, t TransactionDetail, in *SplitTransaction) ([]id.ID, error) {
 	var fresh []id.ID
 	err := pg.Redraw(ctx, tx, "transaction_short_id", func(tx pg.Tx) error {
@@ -246,8 +251,9 @@ func (b *Books) draft(ctx context.Context, tx pg.Tx, t TransactionDetail, in *Sp
 	return fresh, err
 }
 
-// inherit gives new parts what the transaction has and they are not given: category, counterparty
-// and tags. A review is over when a person divides.
+// inherit gives new parts the transaction's category, counterparty and tags, unless they were given
+// their own. If a person splits the transaction, its review is closed and the parts do not inherit
+// it.
 func (b *Books) inherit(ctx context.Context, tx pg.Tx, t TransactionDetail, parts []SplitPart, fresh []id.ID) (
 	[]journal.Entry, error,
 ) {
@@ -287,13 +293,13 @@ func (b *Books) inherit(ctx context.Context, tx pg.Tx, t TransactionDetail, part
 	return entries, err
 }
 
-// storeSplits makes the parts of transactions what their state says. What a part follows its
-// transaction in, and the remainder's amount, the trigger transaction_parts writes.
+// storeSplits updates the parts of transactions to match their state. The trigger transaction_parts
+// writes the fields that parts copy from their transaction, and the amount of the remainder.
 func storeSplits(ctx context.Context, tx pg.Tx, now *current, ids []id.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	// Not nil, which SQL would take for unknown.
+	// The slices must not be nil, because SQL would treat nil as unknown.
 	parents, whole, shorts, amounts := []id.ID{}, []id.ID{}, []string{}, []string{}
 	sources := make([]*string, 0, len(ids))
 	slices.SortFunc(ids, id.ID.Compare)
@@ -322,7 +328,7 @@ func storeSplits(ctx context.Context, tx pg.Tx, now *current, ids []id.ID) error
 	return err
 }
 
-// partsOf are the parts that a value of splitText names: amounts by short id.
+// partsOf returns the parts of a value of splitText: amounts by short id.
 func partsOf(split *string) map[string]string {
 	out := map[string]string{}
 	if split == nil {
@@ -335,9 +341,9 @@ func partsOf(split *string) map[string]string {
 	return out
 }
 
-// partsThere tells of entries that lead to a split whether it can have all its parts: they go for
-// good when their transaction is erased, and one that is in another transaction's split, as after a
-// merge of accounts, stays there unless now says that it leaves.
+// partsThere returns a function that reports whether a split can have all its parts after an entry.
+// A part is gone if its transaction was erased. A part in another transaction's split, as after a
+// merge of accounts, stays there unless now shows that it leaves.
 func partsThere(ctx context.Context, q pg.Querier, now *current, entries []journal.Entry) (func(journal.Entry) bool,
 	error,
 ) {
@@ -373,8 +379,8 @@ func partsThere(ctx context.Context, q pg.Querier, now *current, entries []journ
 	}, err
 }
 
-// reviewParts asks for a look at the parts of transactions whose amount was another before, where
-// the new one leaves nothing for the remainder or turned its sign.
+// reviewParts puts the parts of transactions into review whose amount changed, if the new amount
+// leaves nothing for the remainder or turned its sign.
 func (b *Books) reviewParts(ctx context.Context, tx pg.Tx, was map[id.ID]string) ([]journal.Entry, error) {
 	if len(was) == 0 {
 		return nil, nil
@@ -394,14 +400,14 @@ func (b *Books) reviewParts(ctx context.Context, tx pg.Tx, was map[id.ID]string)
 	return entries, err
 }
 
-// splitAmong returns those of the transactions that are split.
+// splitAmong returns the split transactions among ids.
 func splitAmong(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]bool, error) {
 	found, err := pg.Values[id.ID](ctx, q, `select id from transaction where id = any($1) and is_split`, ids)
 	return setOf(found), err
 }
 
-// isSplit refuses to give a split transaction what only its parts have.
+// isSplit returns the error for setting a field that only the parts of a split transaction have.
 func isSplit() error {
 	return errs.New(errs.Conflict,
-		"this transaction is split, and its parts count in its place; change those, which {transaction.get} lists")
+		"this transaction is split; change its parts instead, which {transaction.get} lists")
 }

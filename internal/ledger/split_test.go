@@ -22,13 +22,28 @@ import (
 	"coffer/internal/pg"
 )
 
-// A splitWorld is books in which a bank, people and agents do as they like.
+// A splitWorld holds books that a bank, people and agents change at random.
 type splitWorld struct {
 	*testBooks
 	journal  *journal.Journal
 	accounts *account.Register
 	dice     *rand.Rand
 	done     map[string]int
+	extreme  bool // amounts are as large as possible
+}
+
+// extremes are amounts that hardly fit, alone or together.
+var extremes = []string{
+	"9999999999.99", "-9999999999.99", "5000000000.00", "-5000000000.00", "4999999999.99", "-4999999999.98", "10.00",
+	"-20.00",
+}
+
+// amount returns a random amount of a payment.
+func (w *splitWorld) amount(dice *rand.Rand) string {
+	if w.extreme {
+		return extremes[dice.IntN(len(extremes))]
+	}
+	return fmt.Sprintf("%d.%02d", dice.IntN(90)-10, dice.IntN(100))
 }
 
 func newSplitWorld(t *testing.T, seed uint64) *splitWorld {
@@ -59,8 +74,8 @@ func newSplitWorld(t *testing.T, seed uint64) *splitWorld {
 	return w
 }
 
-// standing is what splitting must not change: balances of all days, the proof, and totals of what
-// the bank brought.
+// standing returns everything that splitting must not change: balances of all days, the proof, and
+// totals of the bank's rows.
 func (w *splitWorld) standing(t *testing.T) string {
 	t.Helper()
 	ctx := t.Context()
@@ -86,7 +101,7 @@ func (w *splitWorld) standing(t *testing.T) string {
 	return string(out)
 }
 
-// some returns the id of a random transaction that fulfils a condition; "" if none does.
+// some returns the id of a random transaction that fulfills a condition, or "" if there is none.
 func (w *splitWorld) some(ctx context.Context, condition string, n int) string {
 	found, err := pg.Values[string](ctx, w.db, `select short_id from transaction t where `+condition+` order by id`)
 	if err != nil || len(found) == 0 {
@@ -95,13 +110,16 @@ func (w *splitWorld) some(ctx context.Context, condition string, n int) string {
 	return found[n%len(found)]
 }
 
-// division is a random way to split an amount.
-func division(dice *rand.Rand, keep []TransactionPart) []SplitPart {
+// division returns a random split of an amount.
+func (w *splitWorld) division(dice *rand.Rand, keep []TransactionPart) []SplitPart {
 	parts := make([]SplitPart, 2+dice.IntN(4))
 	for i := range parts {
 		cents, _ := money.FromCents(1 + dice.Int64N(4000) - dice.Int64N(300)*2)
 		if cents.IsZero() {
 			cents = money.MustParse("1.00")
+		}
+		if w.extreme {
+			cents = money.MustParse(extremes[dice.IntN(len(extremes))])
 		}
 		parts[i].Amount = &cents
 		if i < len(keep) && dice.IntN(3) > 0 {
@@ -118,7 +136,7 @@ func division(dice *rand.Rand, keep []TransactionPart) []SplitPart {
 	return parts
 }
 
-// A splitStep is something that happens, and whether the account's money may move by it.
+// A splitStep is a random event, and whether it may change the account's balance.
 type splitStep struct {
 	name  string
 	moves bool
@@ -138,7 +156,7 @@ func (w *splitWorld) steps() []splitStep {
 				}
 				seen[n] = true
 				r := told(w.account, fmt.Sprint("r", n), fmt.Sprintf("2026-05-%02d", 1+dice.IntN(28)),
-					fmt.Sprintf("%d.%02d", dice.IntN(90)-10, dice.IntN(100)), fmt.Sprint("SHOP ", dice.IntN(7)))
+					w.amount(dice), fmt.Sprint("SHOP ", dice.IntN(7)))
 				r.Pending = dice.IntN(5) == 0
 				rows = append(rows, r)
 			}
@@ -163,7 +181,7 @@ func (w *splitWorld) steps() []splitStep {
 			was, err := w.Transaction(ctx, tx, TransactionRef{t})
 			if err == nil {
 				_, err = w.SplitTransaction(ctx, tx, SplitTransaction{
-					TransactionID: t, Parts: division(dice, was.Parts), Force: dice.IntN(2) == 0,
+					TransactionID: t, Parts: w.division(dice, was.Parts), Force: dice.IntN(2) == 0,
 				})
 			}
 			return err
@@ -175,7 +193,7 @@ func (w *splitWorld) steps() []splitStep {
 			}
 			was, err := w.Transaction(ctx, tx, TransactionRef{t})
 			if err == nil {
-				_, err = w.SplitTransaction(ctx, tx, SplitTransaction{TransactionID: t, Parts: division(dice, was.Parts)})
+				_, err = w.SplitTransaction(ctx, tx, SplitTransaction{TransactionID: t, Parts: w.division(dice, was.Parts)})
 			}
 			return err
 		}},
@@ -222,7 +240,7 @@ func (w *splitWorld) steps() []splitStep {
 
 var errKilled = errors.New("killed")
 
-// step plays one step, in one of a few hundred cases with the connection cut before the commit.
+// step runs one step. In one of a few hundred cases the connection is cut before the commit.
 func (w *splitWorld) step(t *testing.T, s splitStep, dice *rand.Rand) error {
 	t.Helper()
 	ctx := as(t.Context(), []string{op.User, op.User, op.Agent}[dice.IntN(3)])
@@ -238,7 +256,7 @@ func (w *splitWorld) step(t *testing.T, s splitStep, dice *rand.Rand) error {
 		return nil
 	})
 	if e, ok := errors.AsType[*errs.Error](err); ok && e.Code.Status() < 500 || errors.Is(err, errKilled) {
-		return nil // refused, and nothing was written
+		return nil // rejected, and nothing was written
 	}
 	return err
 }
@@ -252,8 +270,8 @@ func (w *splitWorld) faults(t *testing.T) []*id.ID {
 	return found
 }
 
-// At every commit the parts of a transaction add up to it, whatever the bank, people and agents do,
-// and neither splitting nor what becomes of parts moves an account's money.
+// At every commit the parts of a transaction add up to it, whatever the bank, people and agents do.
+// Neither splitting nor edits of parts change an account's balance.
 func TestPartsAddUp(t *testing.T) {
 	t.Parallel()
 	n := 1000
@@ -275,7 +293,7 @@ func TestPartsAddUp(t *testing.T) {
 			t.Fatalf("step %d, %s: %v do not add up", i, s.name, bad)
 		}
 		if before != "" && before != w.standing(t) {
-			t.Fatalf("step %d, %s: the account stands otherwise", i, s.name)
+			t.Fatalf("step %d, %s: the balances, the proof or the totals changed", i, s.name)
 		}
 		w.done[s.name]++
 	}
@@ -291,7 +309,7 @@ func TestPartsAddUp(t *testing.T) {
 	}
 }
 
-// The same with four at once, while another looks on: what it sees is what was committed.
+// The same with four writers at once while a reader checks every committed state.
 func TestPartsAddUpForManyAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 2)
@@ -313,7 +331,7 @@ func TestPartsAddUpForManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// Without the trigger the sum breaks when a bank changes an amount, and it is found.
+// Without the trigger, the sum breaks when a bank changes an amount, and the check finds it.
 func TestPartsDoNotAddUpWithoutTheRemainder(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 3)
@@ -339,7 +357,7 @@ func TestPartsDoNotAddUpWithoutTheRemainder(t *testing.T) {
 	}
 }
 
-// hash is the books as one text.
+// hash returns a text that represents the whole books.
 func (w *splitWorld) hash(t *testing.T) string {
 	t.Helper()
 	s, err := ledgertest.Canonical(t.Context(), w.db, nil, "")
@@ -349,7 +367,8 @@ func (w *splitWorld) hash(t *testing.T) string {
 	return s
 }
 
-// In any order the splits are undone as well: what a later one stands on waits for it.
+// Splits can be reverted in any order: a revert that a later change depends on waits for that
+// change's revert.
 func TestSplitsAreUndoneInAnyOrder(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 5)
@@ -388,12 +407,12 @@ func TestSplitsAreUndoneInAnyOrder(t *testing.T) {
 		})
 	}
 	if got := hash(); len(left) > 0 || got != before {
-		t.Errorf("%d changes stand, and the books are not as they were: %s\n%s", len(left), before, got)
+		t.Errorf("%d changes are not reverted, and the books differ from before: %s\n%s", len(left), before, got)
 	}
 }
 
-// Every split, join and edit of a part can be undone: newest first leaves the books as they were, and
-// undoing that brings all of it back.
+// Every split, join and edit of a part can be reverted: reverting newest first restores the books,
+// and reverting those reverts brings everything back.
 func TestSplitsAreUndone(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 4)
@@ -437,10 +456,10 @@ func TestSplitsAreUndone(t *testing.T) {
 	}
 	last = undo(last)
 	if got := hash(); got != before {
-		t.Errorf("the books are not as they were: %s\n%s", before, got)
+		t.Errorf("after the reverts the books differ from before: %s\n%s", before, got)
 	}
 	undo(last)
 	if got := hash(); got != after {
-		t.Errorf("the books are not as they had been: %s\n%s", after, got)
+		t.Errorf("after reverting the reverts the books differ: %s\n%s", after, got)
 	}
 }

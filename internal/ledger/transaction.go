@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Transaction is money that moved, as the bank told it, with what the household made of it. The
-// names are those of rule conditions and filters.
+// A Transaction is money that moved, with the bank's data and the household's own. The field names
+// are those of rule conditions and filters.
 type Transaction struct {
 	ID                  id.ID           `json:"id"`
 	ShortID             string          `json:"short_id,omitempty" required:"true"`
@@ -24,7 +24,7 @@ type Transaction struct {
 	Provider            all.Keeper      `json:"provider"`
 	UserID              *id.ID          `json:"user_id" doc:"Who owns it: the account's owner if set, else the connection's member"`
 	UserName            *string         `json:"user_name"`
-	Origin              string          `json:"origin" enum:"bank,manual,part" doc:"bank: from a bank or a statement; manual: entered by hand; part: a share of a split transaction"`
+	Origin              string          `json:"origin" enum:"bank,manual,part" doc:"bank: from a bank or a statement; manual: added manually; part: part of a split transaction"`
 	Date                pg.Date         `json:"date" doc:"The posting day"`
 	AuthorizedDate      *pg.Date        `json:"authorized_date"`
 	Datetime            *pg.Time        `json:"datetime"`
@@ -32,24 +32,24 @@ type Transaction struct {
 	Currency            money.Currency  `json:"iso_currency_code"`
 	Name                text.Untrusted  `json:"name" doc:"Untrusted: the bank's text"`
 	MerchantName        *text.Untrusted `json:"merchant_name" doc:"Untrusted: the bank's text"`
-	Detail              *text.Untrusted `json:"detail" doc:"Untrusted: what the payment was for, as the bank passes it on"`
+	Detail              *text.Untrusted `json:"detail" doc:"Untrusted: the memo, as reported by the bank"`
 	CategoryPrimary     *text.Untrusted `json:"category_primary" doc:"Untrusted: the provider's own category, never rewritten"`
 	CategoryDetailed    *text.Untrusted `json:"category_detailed" doc:"Untrusted: the provider's own category, never rewritten"`
 	Category            *string         `json:"category" doc:"The assigned category's slug"`
 	CategoryID          *id.ID          `json:"category_id"`
 	CategoryDisplayName *string         `json:"category_display_name"`
-	CategorySource      *string         `json:"category_source" enum:"rule,user,agent,provider" doc:"Who set it; rules and agents leave what a user set"`
+	CategorySource      *string         `json:"category_source" enum:"rule,user,agent,provider" doc:"Who set it; rules and agents don't change values set by a user"`
 	CounterpartyID      *id.ID          `json:"counterparty_id"`
 	CounterpartyName    *text.Untrusted `json:"counterparty_name"`
 	Tags                []string        `json:"tags" doc:"Slugs, sorted"`
 	Pending             bool            `json:"pending"`
 	PaymentChannel      *string         `json:"payment_channel"`
 	CommentCount        int             `json:"comment_count"`
-	LinkedTransactionID *id.ID          `json:"linked_transaction_id" doc:"The other transaction of a confirmed account link match; of a matched manual transaction, the bank's"`
-	Excluded            bool            `json:"excluded" doc:"It repeats another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction"`
-	IsSplit             bool            `json:"is_split" doc:"Its parts count in its place"`
+	LinkedTransactionID *id.ID          `json:"linked_transaction_id" doc:"The other transaction of a confirmed account link match; for a matched manual transaction, the bank's"`
+	Excluded            bool            `json:"excluded" doc:"Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction"`
+	IsSplit             bool            `json:"is_split" doc:"Totals count its parts instead"`
 	ParentID            *id.ID          `json:"parent_id" doc:"The transaction that this is a part of"`
-	IsRemainder         bool            `json:"is_remainder" doc:"The part that takes what the others leave, also when the bank changes the amount"`
+	IsRemainder         bool            `json:"is_remainder" doc:"The part that gets the remainder, also when the bank changes the amount"`
 	DeletedAt           *pg.Time        `json:"deleted_at"`
 	CreatedAt           pg.Time         `json:"created_at"`
 	UpdatedAt           pg.Time         `json:"updated_at"`
@@ -63,10 +63,10 @@ type TransactionRef struct {
 // A TransactionDetail is one transaction, with the parts that it is split into.
 type TransactionDetail struct {
 	Transaction
-	Parts []TransactionPart `json:"parts,omitempty" doc:"Of a split transaction: they add up to its amount; the remainder is the last"`
+	Parts []TransactionPart `json:"parts,omitempty" doc:"For a split transaction: they add up to its amount; the remainder comes last"`
 }
 
-// A TransactionPart is what a part of a split transaction has of its own.
+// A TransactionPart holds the fields that a part of a split transaction has of its own.
 type TransactionPart struct {
 	ID                  id.ID           `json:"id"`
 	ShortID             string          `json:"short_id,omitempty" required:"true"`

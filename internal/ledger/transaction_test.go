@@ -75,8 +75,8 @@ func filters(t testing.TB, db *pg.DB) map[string]Filter {
 	}
 }
 
-// Under every filter and in both orders, a walk by pages finds each transaction that was there
-// throughout exactly once, while others come and go.
+// Under every filter and in both orders, reading page by page finds each transaction that exists
+// throughout exactly once, while others are added and deleted.
 func TestWalksMissNothingAndRepeatNothing(t *testing.T) { //nolint:tparallel // the walks disturb each other's rows and clean up after themselves
 	t.Parallel()
 	b, db := filledBooks(t, 3000)
@@ -96,7 +96,7 @@ func TestWalksMissNothingAndRepeatNothing(t *testing.T) { //nolint:tparallel // 
 					t.Fatalf("%d walked, %d counted (%v)", len(all), n.Count, err)
 				}
 				if len(all) == 0 {
-					t.Fatal("the filter finds nothing; the test is blind")
+					t.Fatal("the filter finds nothing, so the test proves nothing")
 				}
 				// Every fifth row is deleted, and copies of others appear, while the walk goes on.
 				doomed := map[id.ID]bool{}
@@ -114,7 +114,7 @@ func TestWalksMissNothingAndRepeatNothing(t *testing.T) { //nolint:tparallel // 
 				}
 				for u, n := range count {
 					if n > 1 {
-						t.Errorf("%s came %d times", u.Short(), n)
+						t.Errorf("%s was listed %d times", u.Short(), n)
 					}
 				}
 				for _, u := range all {
@@ -165,7 +165,7 @@ func disturb(ctx context.Context, t testing.TB, db *pg.DB, round int, doomed map
 	}
 }
 
-// A search means what it says: % and _ are letters like others, case does not count, commas are or.
+// A search is literal: % and _ have no special meaning, case does not matter, and a comma means or.
 func TestSearchIsLiteral(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 10)

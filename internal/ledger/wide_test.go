@@ -7,8 +7,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// A search that nearly every wording fulfils is answered like every other, alone and with other
-// filters, in lists, counts and conditions.
+// A search that nearly every wording fulfills works like any other, alone and with other filters, in
+// lists, counts and conditions.
 func TestSearchesMayBeWide(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 10)
@@ -39,7 +39,7 @@ func TestSearchesMayBeWide(t *testing.T) {
 		t.Errorf("counted %d without them, want 10", n)
 	}
 	if n := count(Filter{Search: new("wide"), ExcludeSearch: new("wide 1")}); n == 0 || n >= wide {
-		t.Errorf("counted %d with one search against another", n)
+		t.Errorf("counted %d with one search and another excluded", n)
 	}
 	pending := Filter{Search: new("wide"), Pending: new(true)}
 	for name, f := range map[string]Filter{
@@ -65,6 +65,6 @@ func TestSearchesMayBeWide(t *testing.T) {
 	}
 	if n, err := pg.Value[int](ctx, db, `select count(*) from descriptor
 		where folded like '%wide%'`); err != nil || n <= manyDescriptors {
-		t.Errorf("%d wordings match (%v): the test is blind", n, err)
+		t.Errorf("%d wordings match (%v), so the test proves nothing", n, err)
 	}
 }

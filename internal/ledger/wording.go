@@ -13,15 +13,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// How many wordings a search lists. A page goes through few of them one by one; where a search
-// finds many, each transaction's wording is looked at instead.
+// The most wordings that a search lists. A page reads the transactions of few wordings one wording
+// at a time. If a search matches many, each transaction's wording is checked instead.
 const (
 	fewDescriptors  = 200
 	manyDescriptors = 10_000
 )
 
-// worded collects what is asked of the wordings. There are some thousands of them where there are
-// a million transactions.
+// worded collects the conditions on wordings. For a million transactions there are a few thousand
+// wordings.
 func (b *Books) worded(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
 	if f.Search != nil {
 		wanted, err := inWording("search", *f.Search, f.SearchMode)
@@ -31,7 +31,7 @@ func (b *Books) worded(ctx context.Context, q pg.Querier, f Filter, s *selection
 		s.wording.and(wanted)
 	}
 	if f.Merchant != nil {
-		// The folded text has an index.
+		// The condition on the folded text can use an index.
 		s.wording.and(textCondition{
 			"w.folded like $? and coalesce(nullif(w.merchant_name, ''), w.name) = $?",
 			[]any{pattern(*f.Merchant), *f.Merchant},
@@ -50,8 +50,8 @@ func (b *Books) worded(ctx context.Context, q pg.Querier, f Filter, s *selection
 	return nil
 }
 
-// similar narrows to transactions that are like one: of its counterparty or else its payee, in its
-// direction.
+// similar narrows to transactions like the named one: with its counterparty, or else its payee, and
+// in its direction.
 func (s *selection) similar(ctx context.Context, q pg.Querier, ref string) error {
 	one, err := pg.One[struct {
 		Counterparty *id.ID  `db:"counterparty_id"`
@@ -93,7 +93,7 @@ func existsWording(condition string) string {
 	return "exists (select from descriptor w where w.id = t.descriptor_id and " + condition + ")"
 }
 
-// inWording is a search as a condition on the folded text of wordings.
+// inWording returns a search as a condition on the folded text of wordings.
 func inWording(field, search, mode string) (textCondition, error) {
 	var c textCondition
 	switch mode {
@@ -125,9 +125,9 @@ func inWording(field, search, mode string) (textCondition, error) {
 	return c, nil
 }
 
-// wordings lists the wordings that fulfil the condition, unless they are more than so many. Whether
-// to look through the table or its index PostgreSQL can only say when it sees the text, so the
-// statement is planned for each.
+// wordings lists the wordings that fulfill the condition, unless there are more than most.
+// PostgreSQL can only choose between the table and its index when it sees the text, so the
+// statement is planned each time.
 func wordings(ctx context.Context, q pg.Querier, c textCondition, most int) (ids []int32, more bool, err error) {
 	var where pg.Where
 	where.And(c.sql, c.args...)
@@ -141,11 +141,11 @@ func wordings(ctx context.Context, q pg.Querier, c textCondition, most int) (ids
 
 var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// pattern is a LIKE pattern for a literal part, folded.
+// pattern returns a LIKE pattern for a literal part, folded.
 func pattern(part string) string { return "%" + likeLiteral.Replace(text.Fold(part)) + "%" }
 
-// folded is the text of a wording that searches look at: a line for the name, one for the merchant,
-// and one for the purpose if there is one.
+// folded returns the searchable text of a wording: a line for the name, one for the merchant, and
+// one for the purpose if there is one.
 func folded(name, merchant, detail text.Untrusted) string {
 	s := text.Fold(name.Plain()) + "\n" + text.Fold(merchant.Plain())
 	if detail != "" {
@@ -154,8 +154,8 @@ func folded(name, merchant, detail text.Untrusted) string {
 	return s
 }
 
-// keys returns what a wording is grouped by: the form of its name, and its payee, which is the form
-// of the merchant name if there is one.
+// keys returns the keys by which a wording is grouped: the form of its name, and its payee, which
+// is the form of the merchant name if there is one.
 func keys(name, merchant string) (form, payee id.Key) {
 	form = id.KeyOf(text.Form(name))
 	if merchant == "" {
@@ -167,9 +167,9 @@ func keys(name, merchant string) (form, payee id.Key) {
 // fillBatch is how many wordings FillPayees locks at a time.
 const fillBatch = 2000
 
-// FillPayees computes the keys of wordings that were stored without: by an older version, or
-// brought by an archive of one. It returns how many. Each batch is committed on its own, and
-// servers that start at once share the work.
+// FillPayees computes the keys of wordings that were stored without them: by an older version, or
+// from an archive of one. It returns how many. Each batch is committed on its own, and servers that
+// start at the same time share the work.
 func (b *Books) FillPayees(ctx context.Context) (int, error) {
 	type row struct {
 		ID       int32  `db:"id"`

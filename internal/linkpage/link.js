@@ -18,7 +18,7 @@ function say(text) {
   line.hidden = false;
 }
 
-const left = () => say("Nothing was shared yet. Open it again when you are ready.");
+const left = () => say("You haven't shared any accounts yet. Try again when you're ready.");
 
 // Each provider adds a function that creates its widget and returns a function that opens it.
 const widgets = {};

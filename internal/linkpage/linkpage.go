@@ -1,4 +1,4 @@
-// Package linkpage is the page where a person links a bank or signs in again; it is opened by its
+// Package linkpage is the page where a person connects a bank or reconnects it; it is opened by its
 // token, without a key. It must not distinguish providers, and decides nothing: linksession does.
 package linkpage
 
@@ -77,30 +77,30 @@ func (p *Pages) Show(w http.ResponseWriter, r *http.Request) {
 
 func render(v linksession.Visit) (page.Page, error) {
 	d := view{Visit: v, Bank: v.Institution.Plain()}
-	title := "Link a bank"
+	title := "Connect a bank"
 	if v.Reauth {
-		title = "Sign in at your bank again"
+		title = "Reconnect your bank"
 	}
 	out := page.Page{Title: title, Data: &d}
 	switch {
 	case v.State == "done":
-		out.Title, out.Body = "Your bank is linked", done
+		out.Title, out.Body = "Bank connected", done
 		if v.Reauth {
-			out.Title = "Your bank works again"
+			out.Title = "Bank reconnected"
 		}
 		if v.RedirectURL != "" {
 			out.Refresh, out.Next = again, v.RedirectURL
 		}
 	case v.State == "failed":
-		out.Title, out.Body = "The bank was not linked", failed
+		out.Title, out.Body = "Bank not connected", failed
 		if v.Reauth {
-			out.Title = "The bank still needs you"
+			out.Title = "Bank still needs reconnecting"
 		}
 		if v.Error != nil {
 			d.Trouble = page.Sentence(v.Error.Message)
 		}
 	case v.Decide:
-		out.Title, out.Body = "Link this bank a second time?", decide
+		out.Title, out.Body = "Connect this bank again?", decide
 	case v.HostedURL != "":
 		out.Body, out.Refresh = hosted, again
 	default:
@@ -153,31 +153,30 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 var hosted = page.Parse(`
-<p class="lead">{{if .Reauth}}{{if .Bank}}<strong>{{.Bank}}</strong> needs you to sign in again.{{else}}Your bank needs you to sign in again.{{end}}{{else}}You sign in at your bank on a page of {{.Provider}}. coffer never sees your password.{{end}}</p>
-<p><a class="button" href="{{.HostedURL}}" rel="noreferrer">Continue to {{.Provider}}</a></p>
-<p class="dim">Come back here afterwards; this page updates by itself.</p>`)
+<p class="lead">{{if .Reauth}}{{if .Bank}}<strong>{{.Bank}}</strong> needs you to sign in again.{{else}}Your bank needs you to sign in again.{{end}}{{else}}You'll sign in at your bank through {{.Provider}}. coffer never sees your password.{{end}}</p>
+<p class="actions"><a class="button" href="{{.HostedURL}}" rel="noreferrer">Continue to {{.Provider}}</a></p>
+<p class="dim">Come back here when you're done. This page updates automatically.</p>`)
 
 var widget = page.Parse(`
-<p class="lead">{{if .Reauth}}{{if .Bank}}<strong>{{.Bank}}</strong> needs you to sign in again.{{else}}Your bank needs you to sign in again.{{end}}{{else}}You sign in at your bank in a window of {{.Provider}}. coffer never sees your password.{{end}}</p>
-<div id="widget" data-connect="{{.Widget.Connect}}" data-config="{{.ConfigJSON}}"{{if .Reauth}} data-reauth="yes"{{end}}></div>
-<p><button id="open" type="button" disabled>{{if .Reauth}}Sign in{{else}}Choose your bank{{end}}</button></p>
-<p id="trouble" class="warn" hidden></p>
-<form id="give" method="post"><input type="hidden" name="given"></form>
+<p class="lead">{{if .Reauth}}{{if .Bank}}<strong>{{.Bank}}</strong> needs you to sign in again.{{else}}Your bank needs you to sign in again.{{end}}{{else}}You'll sign in at your bank through {{.Provider}}. coffer never sees your password.{{end}}</p>
+<div id="widget" hidden data-connect="{{.Widget.Connect}}" data-config="{{.ConfigJSON}}"{{if .Reauth}} data-reauth="yes"{{end}}></div>
+<p class="actions"><button id="open" type="button" disabled>{{if .Reauth}}Sign in{{else}}Choose your bank{{end}}</button></p>
+<p id="trouble" class="warn" role="status" hidden></p>
+<form id="give" method="post" hidden><input type="hidden" name="given"></form>
 <noscript><p class="warn">{{.Provider}} runs in this page and needs JavaScript.</p></noscript>
 <script src="{{.Widget.Script}}"></script>`)
 
 var decide = page.Parse(`
-<p class="lead">Accounts with the same names and digits are already linked.</p>
-<p>At some banks a second link ends the first, and its transactions would count twice. If the bank only asked you to sign in again, cancel and use “sign in again” for the existing connection.</p>
-<form method="post"><button name="leave" value="yes">Do not link it</button></form>
-<form method="post"><button class="quiet" name="anyway" value="yes">Link it a second time</button></form>`)
+<p class="lead">Accounts with the same name and number are already connected.</p>
+<p>At some banks a second connection ends the first, and transactions would count twice. If your bank only needs you to sign in again, cancel and choose Reconnect instead.</p>
+<form class="actions" method="post"><button class="quiet" name="anyway" value="yes">Connect anyway</button><button name="leave" value="yes">Cancel</button></form>`)
 
 var done = page.Parse(`
 {{with .Bank}}<p class="lead"><strong>{{.}}</strong></p>{{end}}
-<p>{{if .Reauth}}coffer is now reading what it missed.{{else}}coffer is now reading your accounts and their history, which takes a minute or two. Your rules then categorize every transaction, and coffer looks for new ones every few hours.{{end}}</p>
-{{if .RedirectURL}}<p><a class="button" href="{{.RedirectURL}}">Continue</a></p>{{else}}<p>You can close this page.</p>{{end}}`)
+<p>{{if .Reauth}}coffer is catching up now.{{else}}coffer is importing your accounts and history. This takes a minute or two; after that, new transactions arrive every few hours.{{end}}</p>
+{{if .RedirectURL}}<p class="actions"><a class="button" href="{{.RedirectURL}}">Continue</a></p>{{else}}<p>You can close this page.</p>{{end}}`)
 
 var failed = page.Parse(`
 <p class="lead">{{.Trouble}}</p>
 <p class="dim">{{with .Error}}{{.Code}}{{end}}</p>
-{{with .RedirectURL}}<p><a class="button" href="{{.}}">Continue</a></p>{{end}}`)
+{{with .RedirectURL}}<p class="actions"><a class="button" href="{{.}}">Continue</a></p>{{end}}`)

@@ -3,5 +3,5 @@ try {
   button.addEventListener("click", open);
   button.disabled = false;
 } catch (e) {
-  say("The provider's window could not be loaded. Check that nothing blocks it, then reload this page.");
+  say("Couldn't open the provider's window. Turn off any blocker and reload this page.");
 }

@@ -97,13 +97,13 @@ func (l *Sessions) Complete(ctx context.Context, token string, given json.RawMes
 	return l.finish(ctx, s, all, anyway)
 }
 
-// Abandon ends a session because the person on its page cancelled it.
+// Abandon ends a session because the person on its page canceled it.
 func (l *Sessions) Abandon(ctx context.Context, token string) error {
 	s, err := findSession(ctx, l.db, token)
 	if err != nil || s.State != "pending" {
 		return err
 	}
-	return l.failSession(ctx, s.ID, codeLeft, "the bank was not linked; start again to link it")
+	return l.failSession(ctx, s.ID, codeLeft, "the bank was not connected; start again to connect it")
 }
 
 // Finish updates the session that a provider names in a webhook. A session that is unknown
@@ -152,7 +152,8 @@ func (l *Sessions) look(ctx context.Context, s session) error {
 		}
 		hoster, ok := provider.(bank.Hoster)
 		if !ok {
-			return errs.New(errs.ProviderNotConfig, "%s no longer has a page for this session; start linking again",
+			return errs.New(errs.ProviderNotConfig, "this %s session has expired; start again to connect the "+
+				"bank",
 				s.Provider)
 		}
 		o, err := hoster.Outcome(ctx, sec.Token)
@@ -160,12 +161,12 @@ func (l *Sessions) look(ctx context.Context, s session) error {
 		switch {
 		case fault != nil && fault.Class == bank.Permanent: // the provider has forgotten it: asking again does not help
 			return l.failSession(ctx, s.ID, fault.Code,
-				"the provider no longer knows this session; start again to link the bank")
+				"the provider's session has expired; start again to connect the bank")
 		case err != nil && !s.Expired:
 			return err
 		case err == nil && o.Done && s.Purpose == "new" && len(o.Given) == 0 && len(sec.Linked) == 0:
 			return l.failSession(ctx, s.ID, codeLeft,
-				"the member left without sharing an account; start again to link the bank")
+				"no account was shared; start again to connect the bank")
 		case err == nil && o.Done:
 			return l.finish(ctx, s, o.Given, false)
 		}
@@ -173,7 +174,8 @@ func (l *Sessions) look(ctx context.Context, s session) error {
 	if !s.Expired {
 		return nil
 	}
-	return l.failSession(ctx, s.ID, codeExpired, "nobody completed the sign-in at the bank in time; start again")
+	return l.failSession(ctx, s.ID, codeExpired, "the sign-in at the bank was not completed in time; start "+
+		"again")
 }
 
 // exchangeTime is how long providers may take; a claim lasts longer, so that two never exchange the
@@ -183,8 +185,8 @@ const (
 	claimTime    = 2 * time.Minute
 )
 
-// finish exchanges what the member gave and commits what came of it together with the session's
-// end. Only one does it at a time; whoever comes second finds it done, or under way.
+// finish exchanges the member's tokens and commits the result together with the session's end. Only
+// one call does it at a time; a second one finds it done or running.
 func (l *Sessions) finish(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
 	n, err := pg.Exec(ctx, l.db, `
 		update link_session set claimed_until = clock_timestamp() + make_interval(secs => $2)
@@ -193,7 +195,7 @@ func (l *Sessions) finish(ctx context.Context, s session, given []json.RawMessag
 	if err != nil || n == 0 {
 		return err
 	}
-	// whoever opened the page said nothing about themselves
+	// The person who opened the page is not identified.
 	ctx = op.Acting(ctx, op.Actor{Type: op.System, Name: "coffer"})
 	asking, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
@@ -258,7 +260,7 @@ func (l *Sessions) finishNew(ctx context.Context, s session, given []json.RawMes
 		}
 	}
 	if len(sec.Linked) == 0 {
-		return errs.New(errs.ValidationError, "the page returned nothing that links a bank; try again")
+		return errs.New(errs.ValidationError, "the provider returned no bank connection; try again")
 	}
 	banks := make([]feed.Opened, len(sec.Linked))
 	_, glimpsed := provider.(bank.Glimpser)
@@ -345,8 +347,9 @@ func (l *Sessions) holdDuplicate(ctx context.Context, s session, sec secret, giv
 	_, err = pg.Exec(ctx, l.db, `
 		update link_session set secret = $2, error_code = $3, error_message = $4, claimed_until = null
 			where id = $1 and state = 'pending'`,
-		s.ID, sealed, codeDuplicate, "accounts with the same names and digits are already linked, by connection "+
-			found[0]+"; choose on the page whether to link them a second time")
+		s.ID, sealed, codeDuplicate, "accounts with the same name and number are already connected, by "+
+			"connection "+
+			found[0]+"; choose on the page whether to connect them again")
 	return true, err
 }
 
@@ -375,7 +378,7 @@ func (l *Sessions) finishReauth(ctx context.Context, s session, given []json.Raw
 		}
 		if !same {
 			return errs.New(errs.Conflict,
-				"this is a different bank login from this connection's; sign in with the one that was linked")
+				"this is a different bank login; sign in with the one this bank was connected with")
 		}
 	}
 	if _, err := provider.Accounts(ctx, credentials); err != nil {
@@ -393,7 +396,8 @@ func (l *Sessions) finishReauth(ctx context.Context, s session, given []json.Raw
 	})
 }
 
-// isEmpty says whether a widget gave nothing, as Plaid's does where the credentials stay the same.
+// isEmpty reports whether a widget returned nothing, as Plaid's does if the credentials stay the
+// same.
 func isEmpty(given json.RawMessage) bool {
 	var v map[string]json.RawMessage
 	return json.Unmarshal(given, &v) != nil || len(v) == 0

@@ -55,15 +55,15 @@ func New(c Config) *Sessions {
 
 // StartLink is the input of StartLink.
 type StartLink struct {
-	Provider    all.Remote `json:"provider" doc:"Who reads the bank"`
-	UserID      *string    `json:"user_id,omitempty" minLength:"1" doc:"The member this bank login belongs to: UUID or short id; defaults to the caller, or else the oldest admin"`
-	RedirectURL *string    `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes at the end: https, or http on this machine"`
+	Provider    all.Remote `json:"provider" doc:"Provider"`
+	UserID      *string    `json:"user_id,omitempty" minLength:"1" doc:"Owner of the bank login: UUID or short id; defaults to the caller, or else the oldest admin"`
+	RedirectURL *string    `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"URL to open at the end: https, or http on this machine"`
 }
 
 // A LinkSession leads a member to a bank's sign-in.
 type LinkSession struct {
-	Token          string                     `json:"token" doc:"Identifies the session; for half an hour, anyone who has it can link a bank for this household"`
-	URL            string                     `json:"url" doc:"The page where the member links the bank; it requires no key"`
+	Token          string                     `json:"token" doc:"Identifies the session; for half an hour, anyone with it can connect a bank to this household"`
+	URL            string                     `json:"url" doc:"Page where the member connects the bank; it requires no key"`
 	ExpiresAt      pg.Time                    `json:"expires_at"`
 	ProviderConfig map[string]json.RawMessage `json:"provider_config" doc:"The configuration for the provider's widget, for a page that runs the widget itself; hosted_url is the provider's own page"`
 }
@@ -147,7 +147,7 @@ func (l *Sessions) StartLink(ctx context.Context, tx pg.Tx, in StartLink, b begu
 // StartReauth is the input of StartReauth.
 type StartReauth struct {
 	ID          string  `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
-	RedirectURL *string `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes at the end: https, or http on this machine"`
+	RedirectURL *string `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"URL to open at the end: https, or http on this machine"`
 }
 
 // askRelink starts a session with the provider in which the member signs in again.
@@ -162,7 +162,7 @@ func (l *Sessions) askRelink(ctx context.Context, q pg.Querier, in StartReauth) 
 	relinker, ok := provider.(bank.Relinker)
 	if !ok {
 		return begun{}, errs.New(errs.ConnNotSyncable,
-			"%s does not support signing in again; remove this connection and link the bank again",
+			"%s does not support reconnecting; disconnect this bank and connect it again",
 			provider.Traits().Title)
 	}
 	return l.begin(ctx, provider, c.UserID, func(ctx context.Context, r bank.LinkRequest) (bank.Session, error) {
@@ -188,7 +188,7 @@ type secret struct {
 	Token  string            `json:"token"` // the provider's
 	URL    string            `json:"url"`   // of the provider's own page
 	Config map[string]any    `json:"config"`
-	Given  []json.RawMessage `json:"given,omitempty"` // what the member gave, until a person says that it is no mistake
+	Given  []json.RawMessage `json:"given,omitempty"` // the result from the provider, until a person confirms that it is not a mistake
 	Linked []exchanged       `json:"linked,omitempty"`
 }
 
@@ -299,8 +299,8 @@ type LinkToken struct {
 // A LinkOutcome is the state of a session.
 type LinkOutcome struct {
 	State        string     `json:"state" enum:"pending,done,failed"`
-	ConnectionID *id.ID     `json:"connection_id" doc:"The new connection, once linking is done; the first one if the member chose several banks"`
-	Error        *LinkFault `json:"error" doc:"Why it failed; for a pending session, what a person must decide on its page"`
+	ConnectionID *id.ID     `json:"connection_id" doc:"The new connection, once connected; the first one if the member chose several banks"`
+	Error        *LinkFault `json:"error" doc:"Why it failed; for a pending session, the decision needed on its page"`
 }
 
 // A LinkFault is what prevents a session from succeeding.
@@ -338,17 +338,17 @@ func (l *Sessions) Ops() []*op.Op {
 	return []*op.Op{
 		op.Calling(op.Spec{
 			Name: "connection.session", Route: "POST /connections/link-session",
-			Summary: "Starts linking a bank: returns the page where the member signs in, and the configuration " +
-				"for the provider's widget.",
+			Summary: "Starts connecting a bank: returns the page where the member signs in, and the " +
+				"configuration for the provider's widget.",
 		}, l.askSession, l.StartLink),
 		op.Reading(op.Spec{
 			Name: "connection.outcome", Route: "GET /connections/link-session/{token}",
-			Summary: "Shows the state of linking a bank.",
+			Summary: "Shows the state of a link session.",
 		}, l.LinkOutcome),
 		op.Calling(op.Spec{
 			Name: "connection.reauth", Route: "POST /connections/{id}/reauth-session",
-			Summary: "Lets a member sign in at the bank again: returns the page, and the configuration for the " +
-				"provider's widget.",
+			Summary: "Starts reconnecting a bank: returns the page where the member signs in, and the " +
+				"configuration for the provider's widget.",
 		}, l.askRelink, l.StartReauth),
 	}
 }

@@ -12,13 +12,13 @@ func TestIsModern(t *testing.T) {
 		want                     bool
 	}{
 		{"2026-07-28", "tools/list", "", true},
-		{"2026-07-28", "", "stale", true},          // a session id that is left over is ignored
-		{"2027-01-01", "tools/list", "", true},     // unknown: the answer lists what is known
+		{"2026-07-28", "", "stale", true},          // a stale session id is ignored
+		{"2027-01-01", "tools/list", "", true},     // unknown: the response lists the supported revisions
 		{"not a date", "tools/list", "", true},     // likewise
-		{"", "tools/list", "", true},               // forgot the version, and hears of it
+		{"", "tools/list", "", true},               // the version is missing, and the response says so
 		{"", "", "", false},                        // initialize, or the oldest clients
 		{"", "initialize", "", false},              // initialize of a client that knows both eras
-		{"2025-11-25", "initialize", "", false},    // the same, naming its version
+		{"2025-11-25", "initialize", "", false},    // the same, with its version
 		{"", "tools/list", "abc", false},           // 2025-03-26 has no version header
 		{"2025-11-25", "tools/list", "abc", false}, // within a session
 	} {

@@ -13,21 +13,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A Prompt is a job that a person starts by its name in a client.
+// A Prompt is a task that a person starts by its name in a client.
 type Prompt struct {
 	Name, Title, About string
 	Argument           string // the name of its argument, which may be omitted; "" for none
 	Hint               string // what the argument means
-	// Text returns what the model is asked to do. A reader is not asked to call tools that write.
+	// Text returns the prompt for the model. For a reader it does not mention tools that write.
 	Text func(reader bool, argument string) (string, error)
 }
 
-// Pages are texts that a client can read as resources. A tool returns the same.
+// Pages are texts that a client can read as resources. A tool returns the same texts.
 type Pages struct {
-	Tool     string // its only argument is which page
+	Tool     string // its only argument selects the page
 	Argument string
-	Base     string      // the address of each page without its name
-	Kinds    [][2]string // the name of each, and what it is about
+	Base     string      // the URI of each page without its name
+	Kinds    [][2]string // the name of each page, and its subject
 }
 
 // offer adds the prompts and pages to a server.
@@ -78,7 +78,7 @@ func (t *Tools) offer(s *mcp.Server, scope op.Scope, who principal) {
 	}
 	s.AddResourceTemplate(&mcp.ResourceTemplate{
 		URITemplate: t.Pages.Base + "{" + t.Pages.Argument + "}", Name: "reference",
-		Description: "Pages on how to work with these books", MIMEType: source.TextOut,
+		Description: "Guides for working with this household's finances", MIMEType: source.TextOut,
 	}, read)
 }
 
@@ -94,7 +94,7 @@ func spoken(err error) error {
 
 var toolForm = regexp.MustCompile(`[a-z]+(_[a-z]+)+`)
 
-// suits reports whether a client with the set has all tools that a prompt speaks of.
+// suits reports whether a client with the set has all tools that a prompt mentions.
 func (t *Tools) suits(name string, scope op.Scope, set Set) bool {
 	i := slices.IndexFunc(t.Prompts, func(p Prompt) bool { return p.Name == name })
 	if i < 0 || set.only == nil {

@@ -14,7 +14,7 @@ import (
 const (
 	sessionTimeout = 30 * time.Minute
 	maxSessions    = 1000 // of all callers together; each costs some 7 KB while idle
-	sessionsPerKey = 20   // of one caller, so that no caller can take the places of the others
+	sessionsPerKey = 20   // of one caller, so that none can take the slots of others
 )
 
 // A sessionTable records the owners of open sessions of the older revisions. The SDK knows which
@@ -30,11 +30,11 @@ type sessionTable struct {
 	opening map[id.ID]int // requests that are about to open a session, by caller
 }
 
-// A session is one that a caller opened.
+// A session is a session that a caller opened.
 type session struct {
 	owner id.ID
 	used  time.Time // when a request in it last began or ended
-	busy  int       // POST requests that run in it
+	busy  int       // POST requests running in it
 }
 
 func newSessionTable(live func() map[string]*mcp.ServerSession) *sessionTable {
@@ -44,9 +44,8 @@ func newSessionTable(live func() map[string]*mcp.ServerSession) *sessionTable {
 	}
 }
 
-// serve passes a request to the SDK's handler. A request that opens a session needs a free place: a
-// caller that has used up its own loses its session that has been idle longest, and never another
-// caller's.
+// serve passes a request to the SDK's handler. A request that opens a session needs a free slot. A
+// caller that has used all of its slots loses its own longest-idle session, never another caller's.
 func (t *sessionTable) serve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		owner := op.ActorOf(r.Context()).ID
@@ -94,8 +93,8 @@ func (t *sessionTable) end(name string, owner id.ID) {
 	}
 }
 
-// reserve takes a place for a session that the caller is about to open. It returns the session to
-// close for it, if any, or an error if there is no place.
+// reserve takes a slot for a session that the caller is about to open. It returns the session to
+// close for it, if any, or an error text if there is no slot.
 func (t *sessionTable) reserve(owner id.ID) (givesWay *mcp.ServerSession, refusal string) {
 	live := t.live()
 	t.mu.Lock()
@@ -144,8 +143,8 @@ func (t *sessionTable) opened(owner id.ID, name string) {
 	}
 }
 
-// servers are those of a handler by scope, each made when the first request needs it: most
-// households have no assistant.
+// servers holds a handler's servers by scope. Each is created when the first request needs it,
+// because most households have no assistant.
 type servers struct {
 	make func(op.Scope) *mcp.Server
 	mu   sync.Mutex

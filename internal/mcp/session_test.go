@@ -53,7 +53,7 @@ func (h *sessionHouse) send(ctx context.Context, caller, session, body string) *
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
-// start opens sessions until it has so many, or one is refused.
+// start opens n sessions, or stops when one is refused.
 func (h *sessionHouse) start(ctx context.Context, caller string, n int) (sessions []string,
 	refusal *httptest.ResponseRecorder,
 ) {
@@ -71,8 +71,8 @@ func (h *sessionHouse) alive(ctx context.Context, caller, session string) bool {
 	return h.send(ctx, caller, session, `{"jsonrpc":"2.0","id":2,"method":"ping"}`).Code == http.StatusOK
 }
 
-// A caller who opens sessions without end takes its own places only: its longest idle ones give
-// way, and the other callers keep theirs and get new ones.
+// A caller that keeps opening sessions uses only its own slots: its longest-idle sessions are
+// closed, and other callers keep theirs and can open new ones.
 func TestSessionsOfOneCallerLeaveTheOthersTheirs(t *testing.T) {
 	t.Parallel()
 	h := newSessionHouse(20, 50)
@@ -97,8 +97,7 @@ func TestSessionsOfOneCallerLeaveTheOthersTheirs(t *testing.T) {
 	}
 }
 
-// The control: with places that callers share, one caller takes them all, which the check above
-// notices.
+// The control: if callers share all slots, one caller takes them all, and the check above notices.
 func TestSessionsWithoutBoundPerCallerAreTaken(t *testing.T) {
 	t.Parallel()
 	h := newSessionHouse(50, 50)
@@ -107,12 +106,12 @@ func TestSessionsWithoutBoundPerCallerAreTaken(t *testing.T) {
 	}
 	_, refusal := h.start(t.Context(), "other", 1)
 	if refusal == nil || refusal.Code != http.StatusServiceUnavailable || refusal.Header().Get("Retry-After") == "" {
-		t.Errorf("another caller got in although all places were taken: %v", refusal)
+		t.Errorf("another caller got a session although all slots were taken: %v", refusal)
 	}
 }
 
-// Sessions in which a request runs do not give way; a caller whose sessions are all busy is told
-// so.
+// A session with a running request is not closed. A caller whose sessions are all busy gets an
+// error.
 func TestBusySessionsStay(t *testing.T) {
 	t.Parallel()
 	h := newSessionHouse(3, 50)

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// How a client chooses its tools: in the address, or by a header that other servers have too.
+// How a client chooses its tools: in the URL, or in a header that other servers use too.
 const (
 	toolsName   = "tools"
 	schemasName = "schemas"
@@ -20,8 +20,8 @@ const (
 	setKey      = "set"
 )
 
-// Core are the tools of the set "core": enough to answer questions, to review, to write rules and
-// to undo, in about half of the bytes of all tools.
+// Core lists the tools of the set "core": enough to answer questions, review, write rules and undo,
+// in about half of the bytes of all tools.
 var Core = []string{
 	"get_overview", "get_finances", "find_patterns", "query_transactions", "get_transaction", "transaction_summary",
 	"list_review_groups", "update_transactions", "suggest_rule", "preview_rule", "create_transaction_rule",
@@ -29,17 +29,16 @@ var Core = []string{
 	"get_reference", "get_job",
 }
 
-// A Set is what a client wants to see of the tools that its key may call.
+// A Set is a client's choice of the tools that its key may call.
 type Set struct {
 	only    []string // nil for all
-	schemas bool     // with output schemas, which most clients send to their model without a use for them
+	schemas bool     // with output schemas, which most clients send to their model to no benefit
 }
 
 // A choice finds the set of a request.
 type choice func(mcp.Request) Set
 
-// ParseSet reads "core", "all" or names of tools with commas between them, in any mixture; "" means
-// all.
+// ParseSet reads "core", "all" or names of tools, separated by commas; "" means all.
 func (t *Tools) ParseSet(value string) (Set, error) {
 	var set Set
 	for name := range strings.SplitSeq(value, ",") {
@@ -53,13 +52,13 @@ func (t *Tools) ParseSet(value string) (Set, error) {
 			set.only = append(set.only, name)
 		default:
 			return Set{}, errs.New(errs.ValidationError,
-				"there is no such tool or set of tools; give core, all, or names of tools with commas between them")
+				"unknown tool or tool set; pass core, all, or a comma-separated list of tool names")
 		}
 	}
 	return set, nil
 }
 
-// setOf reads the set of an HTTP request. The address takes precedence over the header.
+// setOf reads the set of an HTTP request. The URL takes precedence over the header.
 func (t *Tools) setOf(r *http.Request) (Set, error) {
 	query := r.URL.Query()
 	value := query.Get(toolsName)
@@ -91,31 +90,32 @@ func (t *Tools) op(tool string) *op.Op {
 	return nil
 }
 
-// within shows and runs only the tools of the client's set, and the prompts that need no others. A
-// tool that the key may not call, or that is not in the set, is explained to the model: an error of
-// the protocol would not reach it.
+// within shows and runs only the tools of the client's set, and shows only prompts that need no
+// others. A call of a tool that the key may not call, or that is not in the set, gets an
+// explanation as its result, because a protocol error would not reach the model.
 func (t *Tools) within(scope op.Scope, chosen choice) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			set := chosen(req)
 			if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
 				switch o := t.op(call.Params.Name); {
-				case o == nil: // the SDK says so, and a test may have added it
+				case o == nil: // the SDK reports it, and a test may have added it
 				case o.Scope > scope:
 					return failure(errs.New(errs.InsufficientScope,
-						"this requires full_access, and this key may only read; say what you would have changed, "+
-							"and ask the user for a key with full_access"))
+						"this key is read_only and this tool requires full_access; tell the user what you "+
+							"would change and ask for a full_access key"))
 				case set.only != nil && !slices.Contains(set.only, o.Tool):
 					return failure(errs.New(errs.Forbidden,
-						"this tool is not among those that this client was set up with; the user can choose others "+
-							"with tools=all or a list of names in the server's address"))
+						"this tool is not enabled for this client; the user can enable it with tools=all or "+
+							"a list of names in the server URL"))
 				}
 			}
 			if get, ok := req.(*mcp.GetPromptRequest); ok && get.Params != nil &&
 				!t.suits(get.Params.Name, scope, set) {
 				return nil, &jsonrpc.Error{
-					Code:    jsonrpc.CodeInvalidParams,
-					Message: "this prompt needs tools that this client was not set up with",
+					Code: jsonrpc.CodeInvalidParams,
+					Message: "this prompt needs tools that are not enabled for this client; the user can " +
+						"enable them with tools=all in the server URL",
 				}
 			}
 			res, err := next(ctx, method, req)
@@ -135,7 +135,7 @@ func (t *Tools) within(scope op.Scope, chosen choice) mcp.Middleware {
 	}
 }
 
-// chosen returns the tools of a set as its client wants to see them.
+// chosen returns the tools of a set in the form that its client wants.
 func (t *Tools) chosen(set Set, all []*mcp.Tool) []*mcp.Tool {
 	some := []*mcp.Tool{}
 	for _, tool := range all {

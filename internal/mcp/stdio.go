@@ -18,7 +18,7 @@ import (
 )
 
 // Stdio serves the tools on standard input and output until the input ends. The key is looked up
-// for every call, so a revocation takes effect at once. Tools is a set of them, as in ParseSet.
+// for every call, so a revocation takes effect at once. ParseSet reads tools.
 func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, error), tools string) error {
 	actor, err := key(ctx)
 	if err != nil {
@@ -33,14 +33,14 @@ func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, 
 }
 
 // Bridge serves the tools, prompts and resources of a running server on standard input and output,
-// with that server's own answers and errors.
+// with that server's own results and errors.
 func Bridge(ctx context.Context, server, key, tools, version string, log *slog.Logger) error {
 	server = strings.TrimSuffix(server, "/")
 	if err := admitted(ctx, server, key); err != nil {
 		return err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "coffer", Version: version}, nil)
-	// the key goes to no other server
+	// The key must not go to another server.
 	road := &hearing{road: keyed{key}}
 	straight := &http.Client{Transport: road, CheckRedirect: func(*http.Request,
 		[]*http.Request,
@@ -88,8 +88,8 @@ func Bridge(ctx context.Context, server, key, tools, version string, log *slog.L
 	return local.Run(ctx, &mcp.StdioTransport{})
 }
 
-// bridgeTexts offers the prompts and resources of the remote server, if it has any. What it says of
-// a failed request goes through refused.
+// bridgeTexts offers the prompts and resources of the remote server, if it has any. Its errors pass
+// through refused.
 func bridgeTexts(ctx context.Context, local *mcp.Server, remote *mcp.ClientSession,
 	refused func(context.Context, error) error,
 ) error {
@@ -127,8 +127,8 @@ func bridgeTexts(ctx context.Context, local *mcp.Server, remote *mcp.ClientSessi
 	return nil
 }
 
-// exact rebuilds the structured content from the text block, which has the same content: the SDK's
-// client has read its numbers as floating point.
+// exact rebuilds the structured content from the text block, which has the same content, because
+// the SDK's client has read its numbers as floating point.
 func exact(res *mcp.CallToolResult) {
 	read, ok := res.StructuredContent.(map[string]any)
 	if !ok || len(res.Content) == 0 {
@@ -138,7 +138,7 @@ func exact(res *mcp.CallToolResult) {
 	if !ok || !json.Valid([]byte(block.Text)) {
 		return
 	}
-	if strings.HasPrefix(block.Text, "[") { // beside it stands only what is said about it
+	if strings.HasPrefix(block.Text, "[") { // the other fields of the content are notes
 		for key, value := range read {
 			if _, list := value.([]any); list && key != "notes" {
 				read[key] = json.RawMessage(block.Text)
@@ -153,7 +153,8 @@ func exact(res *mcp.CallToolResult) {
 func admitted(ctx context.Context, server, key string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/api/v1/keys/me", http.NoBody)
 	if err != nil {
-		return errs.New(errs.ValidationError, "the server's address is not a URL; it looks like http://127.0.0.1:8080")
+		return errs.New(errs.ValidationError, "the server's address must be a URL, such as "+
+			"http://127.0.0.1:8080")
 	}
 	res, err := keyed{key}.RoundTrip(req)
 	if err != nil {
@@ -173,14 +174,14 @@ func admitted(ctx context.Context, server, key string) error {
 	return &errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details}
 }
 
-// A hearing keeps what the server says when it refuses a request: the SDK's client tells only the
-// name of the status.
+// A hearing keeps the server's error when it refuses a request, because the SDK's client reports
+// only the name of the status.
 type hearing struct {
 	road    http.RoundTripper
 	refusal atomic.Pointer[errs.Error]
 }
 
-// mostSaid is how much of a refusal is read.
+// mostSaid limits how many bytes of a refusal are read.
 const mostSaid = 16 << 10
 
 func (h *hearing) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -58,7 +58,7 @@ func per100(sum int64, n int) int64 {
 	return (sum*100 + int64(n) - 1) / int64(n)
 }
 
-// score holds answers against the labels. A nil answer was left to a person.
+// score compares answers with the labels. A nil answer was left to a person.
 func score(items []EvaluationItem, primaries map[string]string,
 	answer func(EvaluationItem) *string,
 ) EvaluationScore {
@@ -113,21 +113,22 @@ func share(k, n int) *EvaluationShare {
 	return &EvaluationShare{Percent: percent(k, n), Low: tenths(max(middle-half, 0)), High: tenths(middle + half)}
 }
 
-// verdict compares how many of all items are filed rightly with the best baseline. What is left to
-// a person is not right, so a model that dares nothing is not better than one that does.
+// verdict compares the share of correct answers among all items with the best baseline. An item
+// left to a person is not correct, so a model that decides little is not better than one that
+// decides.
 func verdict(e Evaluation) (string, string) {
 	if e.N < Enough {
-		return TooFew, fmt.Sprintf("There are only %d decisions of people to compare with, and a verdict needs "+
-			"%d. File more yourself, and measure again.", e.N, Enough)
+		return TooFew, fmt.Sprintf("Only %d of your decisions are available; a verdict needs %d. Categorize more "+
+			"and test again.", e.N, Enough)
 	}
 	best := slices.MaxFunc(e.Baselines, func(a, b EvaluationBaseline) int { return cmp.Compare(a.Right, b.Right) })
 	names := map[string]string{
 		ByProvider: "the bank's own categories", ByRules: "your rules",
-		ByPrecedent: "what people decided before for the same payee",
+		ByPrecedent: "past decisions for the payee",
 	}
 	reached, other := share(e.Score.Right, e.N), percent(best.Right, e.N)
-	said := fmt.Sprintf("It files %s of a hundred rightly and %s wrongly; the best without a model, %s, files %s "+
-		"rightly and %s wrongly.", print1(reached.Percent), print1(e.Score.WrongPer100), names[best.Name],
+	said := fmt.Sprintf("It gets %s of 100 right and %s wrong. The best method without AI (%s) gets %s right "+
+		"and %s wrong.", print1(reached.Percent), print1(e.Score.WrongPer100), names[best.Name],
 		print1(other), print1(best.WrongPer100))
 	switch {
 	case reached.Low > other:
@@ -135,12 +136,12 @@ func verdict(e Evaluation) (string, string) {
 	case reached.High < other:
 		return Worse, said
 	}
-	return Level, said + " The difference may be chance."
+	return Level, said + " The difference may be due to chance."
 }
 
 func print1(p Percent) string { return fmt.Sprintf("%d.%d", p/10, p%10) }
 
-// byMoney weighs the answers by their amounts.
+// byMoney weights the answers by their amounts.
 func byMoney(items []EvaluationItem) ([]EvaluationMoney, error) {
 	answered, wrong := map[money.Currency]int64{}, map[money.Currency]int64{}
 	for _, i := range items {
@@ -225,7 +226,7 @@ func confusions(items []EvaluationItem) []EvaluationConfusion {
 	return out[:min(len(out), mostConfusions)]
 }
 
-// against compares answers with those of the eval before, on what both were asked about.
+// against compares answers with those of the previous eval, on the items that both had.
 func against(items []EvaluationItem, last Evaluation) *EvaluationPrevious {
 	right := func(i EvaluationItem) bool { return i.Answer != nil && *i.Answer == i.Label }
 	was := map[id.ID]bool{}

@@ -1,5 +1,5 @@
-// Package measure says how well somebody files transactions, held against what people decided: the
-// figures of an eval. It reads and writes nothing.
+// Package measure computes how well a model or an agent categorizes transactions, compared with
+// people's decisions: the figures of an eval. It reads and writes nothing.
 package measure
 
 import (
@@ -40,27 +40,27 @@ func (p *Percent) UnmarshalJSON(data []byte) error {
 // An Evaluation is how well a workflow decides, measured on what people of the household decided
 // themselves.
 type Evaluation struct {
-	Sample     int                   `json:"sample" doc:"Number of people's decisions that were to be used"`
-	Windows    int                   `json:"windows" doc:"Number of moments as of which the model saw the books"`
+	Sample     int                   `json:"sample" doc:"Number of people's decisions requested"`
+	Windows    int                   `json:"windows" doc:"Number of points in time at which the model saw the data"`
 	Labels     EvaluationLabels      `json:"labels"`
-	N          int                   `json:"n" doc:"Transactions that the model was asked about; all figures are about them"`
-	Verdict    string                `json:"verdict" enum:"too_few,better,level,worse" doc:"Whether it files more rightly than the best baseline, beyond chance; too_few: there are not enough decisions to say"`
+	N          int                   `json:"n" doc:"Transactions the model decided; all figures are based on them"`
+	Verdict    string                `json:"verdict" enum:"too_few,better,level,worse" doc:"Whether it is more accurate than the best baseline, beyond chance; too_few: not enough decisions"`
 	Message    string                `json:"message" doc:"The verdict in a sentence"`
-	Score      EvaluationScore       `json:"score" doc:"What the model reached"`
-	Baselines  []EvaluationBaseline  `json:"baselines" doc:"What is reached on the same transactions without a model"`
-	Money      []EvaluationMoney     `json:"money" doc:"What was filed wrongly by its amount, by currency"`
-	Categories []EvaluationCategory  `json:"categories" doc:"By the category that people gave, largest first"`
-	Confusions []EvaluationConfusion `json:"confusions" doc:"The most frequent mistakes, at most ten"`
-	Per100     EvaluationUse         `json:"per_100" doc:"What a hundred transactions took"`
+	Score      EvaluationScore       `json:"score" doc:"Result of the model"`
+	Baselines  []EvaluationBaseline  `json:"baselines" doc:"Results on the same transactions without AI"`
+	Money      []EvaluationMoney     `json:"money" doc:"Amounts categorized wrongly, by currency"`
+	Categories []EvaluationCategory  `json:"categories" doc:"By the category that people set, largest first"`
+	Confusions []EvaluationConfusion `json:"confusions" doc:"The most common mistakes, at most ten"`
+	Per100     EvaluationUse         `json:"per_100" doc:"Cost and time per hundred transactions"`
 	Previous   *EvaluationPrevious   `json:"previous" doc:"Compared with the workflow's last eval; null if there is none"`
-	Items      []EvaluationItem      `json:"items,omitempty" doc:"Every transaction; only in the answer about one run"`
+	Items      []EvaluationItem      `json:"items,omitempty" doc:"Every transaction; only in the response for one run"`
 }
 
-// EvaluationLabels says which decisions count as right.
+// EvaluationLabels are the decisions that count as right.
 type EvaluationLabels struct {
-	Held         int `json:"held" doc:"Categories that a person gave"`
-	Confirmed    int `json:"confirmed" doc:"Reviews that a person closed and left the category, which no agent had given"`
-	Unanswerable int `json:"unanswerable" doc:"Left out: the right category could not be chosen at that moment"`
+	Held         int `json:"held" doc:"Categories set by a person"`
+	Confirmed    int `json:"confirmed" doc:"Reviews that a person closed without changing the category, which no agent had set"`
+	Unanswerable int `json:"unanswerable" doc:"Excluded: the right category was not available at that time"`
 }
 
 // An EvaluationScore is how well somebody decides.
@@ -68,11 +68,11 @@ type EvaluationScore struct {
 	Answered    int              `json:"answered" doc:"Transactions that it was sure about"`
 	Right       int              `json:"right"`
 	Wrong       int              `json:"wrong"`
-	Coverage    Percent          `json:"coverage" doc:"Share of all that it was sure about"`
-	Accuracy    *EvaluationShare `json:"accuracy" doc:"Share of right ones among those that it was sure about; null if there are none"`
-	Primary     *EvaluationShare `json:"primary" doc:"The same, if any subcategory of the right primary category counts"`
-	WrongPer100 Percent          `json:"wrong_per_100" doc:"Wrong ones among a hundred"`
-	HarmPer100  Percent          `json:"harm_per_100" doc:"Of a hundred, those that were right before and would be wrong"`
+	Coverage    Percent          `json:"coverage" doc:"Share it was sure about"`
+	Accuracy    *EvaluationShare `json:"accuracy" doc:"Correct share of those it was sure about; null if there are none"`
+	Primary     *EvaluationShare `json:"primary" doc:"The same, counting any subcategory of the right primary category as correct"`
+	WrongPer100 Percent          `json:"wrong_per_100" doc:"Wrong per hundred"`
+	HarmPer100  Percent          `json:"harm_per_100" doc:"Per hundred: correct before, wrong after"`
 }
 
 // An EvaluationShare is a share with its 95 % interval after Wilson.
@@ -91,22 +91,22 @@ const (
 
 // An EvaluationBaseline is a Score that is reached without a model.
 type EvaluationBaseline struct {
-	Name string `json:"name" enum:"provider,rules,precedent" doc:"provider: the bank's category; rules: those of that moment; precedent: what people decided most often for the same payee"`
+	Name string `json:"name" enum:"provider,rules,precedent" doc:"provider: the bank's category; rules: the rules of that time; precedent: most common past decision for the payee"`
 	EvaluationScore
 }
 
 // EvaluationMoney weighs mistakes by their amounts.
 type EvaluationMoney struct {
 	Currency money.Currency `json:"currency"`
-	Answered money.Total    `json:"answered" doc:"Sum of the amounts that it was sure about, without their signs"`
-	Wrong    money.Total    `json:"wrong" doc:"Of it, what it filed wrongly"`
+	Answered money.Total    `json:"answered" doc:"Sum of the absolute amounts it was sure about"`
+	Wrong    money.Total    `json:"wrong" doc:"Of that, the amount it categorized wrongly"`
 	Percent  *Percent       `json:"percent" doc:"null if the sum is zero"`
 }
 
 // An EvaluationCategory is the Score of one category.
 type EvaluationCategory struct {
 	Slug     string `json:"slug"`
-	N        int    `json:"n" doc:"Transactions that people gave this category"`
+	N        int    `json:"n" doc:"Transactions that people put into this category"`
 	Answered int    `json:"answered"`
 	Right    int    `json:"right"`
 	Wrong    int    `json:"wrong"`
@@ -114,14 +114,14 @@ type EvaluationCategory struct {
 
 // An EvaluationConfusion is a mistake that was made several times.
 type EvaluationConfusion struct {
-	Right string `json:"right" doc:"The category that people gave"`
-	Wrong string `json:"wrong" doc:"The category that the model gave"`
+	Right string `json:"right" doc:"The category that people set"`
+	Wrong string `json:"wrong" doc:"The category that the model chose"`
 	Times int    `json:"times"`
 }
 
-// EvaluationUse is what a hundred transactions took.
+// EvaluationUse is the usage for a hundred transactions.
 type EvaluationUse struct {
-	CostUSD      *money.Micros `json:"cost_usd" doc:"null if the price is not known"`
+	CostUSD      *money.Micros `json:"cost_usd" doc:"null if the price is unknown"`
 	InputTokens  int64         `json:"input_tokens"`
 	OutputTokens int64         `json:"output_tokens"`
 	Seconds      int64         `json:"seconds"`
@@ -130,10 +130,10 @@ type EvaluationUse struct {
 // An EvaluationPrevious is the eval before, on the transactions that both were asked about.
 type EvaluationPrevious struct {
 	RunID  id.ID  `json:"run_id"`
-	Model  string `json:"model" doc:"The model that was asked then"`
-	N      int    `json:"n" doc:"Transactions that both were asked about"`
-	Gained int    `json:"gained" doc:"Right now and not then"`
-	Lost   int    `json:"lost" doc:"Right then and not now"`
+	Model  string `json:"model" doc:"The model used then"`
+	N      int    `json:"n" doc:"Transactions in both evals"`
+	Gained int    `json:"gained" doc:"Correct now, not then"`
+	Lost   int    `json:"lost" doc:"Correct then, not now"`
 }
 
 // An EvaluationItem is a transaction that the model was asked about.
@@ -144,11 +144,11 @@ type EvaluationItem struct {
 	Amount        money.Amount   `json:"amount"`
 	Currency      money.Currency `json:"currency"`
 	Label         string         `json:"label" doc:"Slug of the right category"`
-	Answer        *string        `json:"answer" doc:"Slug that the model was sure about; null: it left it to a person"`
-	Before        *string        `json:"before" doc:"Slug of the category at that moment"`
-	Provider      *string        `json:"provider" doc:"What the bank's category comes to"`
-	Rules         *string        `json:"rules" doc:"What the rules of that moment come to"`
-	Precedent     *string        `json:"precedent" doc:"What people decided most often for the same payee"`
+	Answer        *string        `json:"answer" doc:"Slug that the model was sure about; null: left for a person"`
+	Before        *string        `json:"before" doc:"Slug of the category at that time"`
+	Provider      *string        `json:"provider" doc:"Result of the bank's category"`
+	Rules         *string        `json:"rules" doc:"Result of the rules of that time"`
+	Precedent     *string        `json:"precedent" doc:"Most common past decision for the payee"`
 }
 
 // The verdicts of an eval.
@@ -159,7 +159,7 @@ const (
 	Worse  = "worse"
 )
 
-// A Label is a decision of a person that a model is held against.
+// A Label is a person's decision that a model's answer is compared with.
 type Label struct {
 	TransactionID id.ID   `json:"transaction_id" db:"transaction_id"`
 	CategoryID    id.ID   `json:"category_id" db:"category_id"`
@@ -173,7 +173,7 @@ type Window struct {
 	Labels []Label `json:"labels"`
 }
 
-// Measured is what the figures of an eval are made of.
+// Measured holds the input of an eval's figures.
 type Measured struct {
 	Asking                             Asking
 	Windows                            int
@@ -193,7 +193,7 @@ const (
 	LabelConfirmed = "confirmed"
 )
 
-// Guess is what a baseline makes of the item; nil for nothing.
+// Guess returns the baseline's answer for the item; nil for none.
 func (i EvaluationItem) Guess(baseline string) *string {
 	switch baseline {
 	case ByProvider:

@@ -34,7 +34,7 @@ func (m *Members) Ops() []*op.Op {
 	return []*op.Op{
 		op.Writing(op.Spec{
 			Name: "user.delete", Route: "DELETE /users/{id}", People: op.PeopleAlways,
-			Summary: "Removes a member from the household; reassign_to takes over connections and accounts.",
+			Summary: "Removes a member from the household; reassign_to gets their connections and accounts.",
 		}, m.DeleteUser),
 	}
 }
@@ -59,13 +59,14 @@ func (m *Members) DeleteUser(ctx context.Context, tx pg.Tx, in DeleteUser) (op.D
 		return op.Deleted{}, err
 	}
 	if owned != "" {
-		return op.Deleted{}, errs.New(errs.InUse, "this member owns %s; set reassign_to to the member who takes over",
+		return op.Deleted{}, errs.New(errs.InUse, "this member owns %s; set reassign_to to the member who "+
+			"takes them over",
 			owned)
 	}
 	return op.Deleted{Deleted: true, ID: u.ID}, nil
 }
 
-// owned says what belongs to a member, or "".
+// owned names the records that belong to a member, or returns "".
 func (m *Members) owned(ctx context.Context, q pg.Querier, member id.ID) (string, error) {
 	type count struct {
 		Connections int `db:"connections"`

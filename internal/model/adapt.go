@@ -12,7 +12,7 @@ import (
 type Adaption struct {
 	Name  string
 	Parts []string // all of these are in the server's message, in lower case
-	Note  string   // tells what was changed
+	Note  string   // describes the change
 }
 
 // Adapter makes each adaption of a table once for each model, and remembers it.

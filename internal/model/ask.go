@@ -76,8 +76,8 @@ func (h *Host) Ask(ctx context.Context, p Post, read func(*Answer) (Reply, error
 	}
 }
 
-// pause is how long to wait before a retry: what the server asks for, else longer each time, spread
-// so that several callers do not come back at once.
+// pause returns how long to wait before a retry: as long as the server asks for, else longer each
+// time, spread so that several callers do not come back at once.
 func (h *Host) pause(asked time.Duration, retries int) time.Duration {
 	if asked > 0 {
 		return asked
@@ -136,7 +136,7 @@ func (h *Host) once(ctx context.Context, p Post, read func(*Answer) (Reply, erro
 	return Reply{}, err
 }
 
-var errTooSlow = errors.New("the answer took too long")
+var errTooSlow = errors.New("the response took too long")
 
 // lost classifies a connection that could not be made or that ended early. Once the request is on
 // its way, nobody knows whether the server works on it.

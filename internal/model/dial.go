@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"coffer/internal/errs"
+	"coffer/internal/reach"
 )
 
 // Limits bound a call. Tests shorten them.
@@ -22,7 +23,7 @@ type Limits struct {
 	Whole    time.Duration // until the last one: a byte a second is not an answer
 	Bytes    int64         // of the answer
 	Retries  int           // of what passes and is not billed
-	Patience time.Duration // the longest wait before a retry; what asks for more is the caller's to wait for
+	Patience time.Duration // the longest wait before a retry; a longer one is left to the caller
 	Pause    time.Duration // before the first retry, doubled for each further one
 }
 
@@ -51,14 +52,14 @@ type Host struct {
 	said func(string) quoted
 }
 
-// Dial returns the host of a base URL. Plain http is allowed only to loopback, private and
-// link-local addresses.
+// Dial returns the host of a base URL. Plain http is allowed only to loopback and private
+// addresses.
 func Dial(provider string, c Config) (*Host, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 		u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errs.New(errs.ProviderNotConfig, "the address of %s must begin with https:// or http:// and have "+
-			"no user, query or fragment; set it with {model.set}", provider)
+		return nil, errs.New(errs.ProviderNotConfig, "the URL of %s must begin with https:// or http:// and "+
+			"have no user name, query or fragment; set it with {model.set}", provider)
 	}
 	if c.Limits == (Limits{}) {
 		c.Limits = Usual
@@ -93,7 +94,8 @@ type dialler struct {
 	plain   bool   // http: only to addresses at home
 }
 
-var errElsewhere = errors.New("the address is not the configured one, or not in the own network")
+var errElsewhere = errors.New("the address is not the configured one or not allowed: https cannot go to " +
+	"link-local or metadata addresses, and http only to this machine and private networks")
 
 func (d dialler) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if !strings.EqualFold(address, d.address) {
@@ -105,18 +107,9 @@ func (d dialler) dial(ctx context.Context, network, address string) (net.Conn, e
 
 // judge sees each address that the name resolved to, right before it is connected to.
 func (d dialler) judge(_, address string, _ syscall.RawConn) error {
-	if !d.plain {
-		return nil // the certificate proves whom we talk to
-	}
 	at, err := netip.ParseAddrPort(address)
-	if err != nil || !atHome(at.Addr()) {
+	if err != nil || !reach.Allowed(at.Addr(), d.plain) {
 		return errElsewhere
 	}
 	return nil
-}
-
-// atHome reports whether an address belongs to this machine or its network.
-func atHome(a netip.Addr) bool {
-	a = a.Unmap()
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast()
 }

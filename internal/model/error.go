@@ -9,7 +9,7 @@ import (
 	"coffer/internal/text"
 )
 
-// A Class says what to do about a failure.
+// A Class determines how to handle a failure.
 type Class uint8
 
 const (
@@ -31,7 +31,7 @@ func (c Class) String() string { return classes[c] }
 
 // The codes of failures, which are stable.
 const (
-	CodeNetwork   = "NETWORK"   // no connection, or one that broke
+	CodeNetwork   = "NETWORK"   // no connection, or a broken one
 	CodeTimeout   = "TIMEOUT"   // no first byte, or no next one, in time
 	CodeTooLarge  = "TOO_LARGE" // an answer larger than any can be
 	CodeMalformed = "MALFORMED" // an answer that does not follow the protocol
@@ -55,8 +55,8 @@ type Error struct {
 	Advice     string         // what a person can do, in our words
 	Said       text.Untrusted // what the server said, without the key; "" if nothing
 	RetryAfter time.Duration  // of Later: how long to wait at least; 0 leaves it to the caller
-	// Billed says that the server may have done work and charges for it: the answer began, or
-	// nobody knows whether it did. A status that is an error is not billed.
+	// Billed means that the server may have done work and charges for it: the response began, or
+	// nobody knows whether it did. An error status is not billed.
 	Billed    bool
 	Status    int // of the answer; 0 if none came
 	RequestID string
@@ -97,25 +97,25 @@ func (e *Error) Unwrap() []error {
 	return out
 }
 
-// advice is what to do about each code.
+// advice explains what to do about each code.
 var advice = map[string]string{
-	CodeNetwork: "the model server cannot be reached; check that it is running, and its address in the settings of " +
-		"models",
-	CodeTimeout:   "the model server took too long to respond; try again, or use a smaller model",
-	CodeTooLarge:  "the model server sent an answer that is far too large; check what runs at its address",
-	CodeMalformed: "the model server sent an answer that cannot be read; check that its address and kind are right",
+	CodeNetwork: "the model server can't be reached; check that it is running, and its URL under Settings > " +
+		"AI models",
+	CodeTimeout:   "the model server timed out; try again, or use a smaller model",
+	CodeTooLarge:  "the model server sent a response that is far too large; check what runs at its URL",
+	CodeMalformed: "the model server sent an unreadable response; check its URL and provider",
 	CodeBusy:      "the model server is busy or limits requests; try again later",
-	CodeServer:    "the model server failed; its own log says why; try again later",
-	CodeKey:       "the model server does not accept the key; set the right one in the settings of models",
+	CodeServer:    "the model server failed; check its log and try again later",
+	CodeKey:       "the model server rejects the API key; set the right one under Settings > AI models",
 	CodeModel:     "the model server does not have this model; check the model's name, or install it there",
 	CodeTools:     "this model cannot call tools; choose one that can",
-	CodeSpend: "a spending limit or the credit at the model server is used up; raise it there, or wait until it is " +
-		"renewed",
-	CodeContext: "the prompt is longer than the model's context; give the server a larger context, or choose " +
-		"another model",
-	CodeAddress: "the address of the model server redirects or is not allowed: http is only for addresses in your " +
-		"own network; set the final https address in the settings of models",
-	CodeRequest: "the model server does not accept the request; check that the model's name fits the server",
+	CodeSpend: "the model provider's spending limit or credit is used up; raise it there or wait for it to " +
+		"reset",
+	CodeContext: "the prompt is longer than the model's context; set a larger context on the server, or " +
+		"choose another model",
+	CodeAddress: "the model server's URL redirects or is not allowed (http is only for your own network); " +
+		"set the final https URL under Settings > AI models",
+	CodeRequest: "the model server rejects the request; check the model's name",
 }
 
 // Fail returns an error with the advice of its code.

@@ -76,7 +76,8 @@ var typeStatus = []struct {
 	{"invalid_request", http.StatusBadRequest},
 }
 
-// A sign is a part of a server's words that tells a failure apart from others with its status.
+// A sign is a part of a server's message that distinguishes a failure from others with the same
+// status.
 type sign struct {
 	in    func(complaint) string
 	parts []string

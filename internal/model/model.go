@@ -1,9 +1,9 @@
-// Package model is the contract with model servers: what is asked, what comes back, what it may
-// cost, and how a server fails. It must not know what an agent does with a reply, nor distinguish
-// servers: each wire format has its own directory below.
+// Package model is the contract with model servers: requests, replies, costs, and how a server
+// fails. It must not know what an agent does with a reply, nor distinguish servers: each wire
+// format has its own directory below.
 //
-// A reply is whole or it is an error. A tool call that was cut off, or whose arguments are not a
-// JSON object, is handed out with the reason in [Call.Broken] and must not be run.
+// A reply is complete or it is an error. A tool call that was cut off, or whose arguments are not a
+// JSON object, is returned with the reason in [Call.Broken] and must not be run.
 package model
 
 import (
@@ -85,7 +85,7 @@ type Call struct {
 	Broken    string          // why the call must not be run, in words for the model; "" if it may be
 }
 
-// A Stop says why a reply ended.
+// A Stop is the reason why a reply ended.
 type Stop string
 
 // The reasons.
@@ -98,7 +98,7 @@ const (
 
 // The reasons of broken calls.
 const (
-	brokenCut   = "your answer was cut off before it was whole, so nothing was done; ask for less at a time"
+	brokenCut   = "your response was cut off, so nothing was done; do less at a time"
 	brokenEmpty = "the arguments are empty; send them as one JSON object"
 	brokenJSON  = "the arguments are not a JSON object; send them again as one valid JSON object"
 )

@@ -22,7 +22,7 @@ type Answer struct {
 	Stop string
 	// Usage replaces what the server counts.
 	Usage *Usage
-	// Filler adds that many bytes of text, for answers that are too large.
+	// Filler adds that many bytes of text, for responses that are too large.
 	Filler int
 	// Fault happens to this answer.
 	Fault *Fault
@@ -30,7 +30,7 @@ type Answer struct {
 	cut bool
 }
 
-// A Usage is what the server says that it counted.
+// A Usage is the server's count of tokens.
 type Usage struct {
 	Input, CacheRead, CacheWrite, Output int64
 	Missing                              bool // it says nothing
@@ -90,7 +90,7 @@ func Sequence(answers ...Answer) Script {
 
 const bytesPerToken = 4
 
-// tokens is how many tokens the server counts in n bytes.
+// tokens returns how many tokens the server counts in n bytes.
 func tokens(n int) int64 { return int64((n + bytesPerToken - 1) / bytesPerToken) }
 
 // limit cuts an answer at the request's limit of tokens, as an honest server does.
@@ -125,7 +125,7 @@ func (a Answer) size() int {
 	return n
 }
 
-// usage is what the server reports.
+// usage returns the usage that the server reports.
 func (a Answer) usage(r Request) Usage {
 	if a.Usage != nil {
 		return *a.Usage

@@ -65,7 +65,7 @@ func text(v any) string {
 	return string(b)
 }
 
-// input is a call's arguments as a value; what is broken cannot be one.
+// input returns a call's arguments as a value; broken arguments have none.
 func input(arguments string) any {
 	if json.Valid([]byte(arguments)) {
 		return json.RawMessage(arguments)
@@ -206,7 +206,7 @@ func (s *streamer) anthropic() {
 			}
 		})
 	}
-	end := object{"output_tokens": u.Output} // cumulative; what it omits stays
+	end := object{"output_tokens": u.Output} // cumulative; omitted values stay
 	if u.Missing {
 		end = object{}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// words are what payees are called, and the category that most households file them under. A model
-// that needs no account files by it; what it does not list is left to people.
+// words lists names of payees and the category that most households give them. A model that needs
+// no account decides by this list, and leaves unlisted payees to people.
 var words = []struct{ category, payees string }{
 	{
 		"food_and_drink_groceries", "lidl rewe edeka aldi netto penny kaufland biomarkt bio_company alnatura metro " +
@@ -108,8 +108,8 @@ func ByDictionary(s Sheet) []Decision {
 	return out
 }
 
-// ByMerchant decides the counterparties of a sheet: what people named the payee before, else what
-// the bank calls the merchant.
+// ByMerchant decides the counterparties of a sheet: the name that people gave the payee before,
+// else the bank's merchant name.
 func ByMerchant(s Sheet) []Decision {
 	var out []Decision
 	for _, row := range s.Rows {

@@ -19,7 +19,7 @@ type Fault struct {
 	// In place of the answer:
 	Status   int         // an error with this status
 	Code     string      // of that error, such as insufficient_quota or enforced_spend_limit_reached
-	Type     string      // of that error; what fits the status if empty
+	Type     string      // of that error; if empty, the one that fits the status
 	Message  string      //
 	Header   http.Header // of that error, such as Retry-After
 	Body     string      // in place of an error of the format

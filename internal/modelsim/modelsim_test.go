@@ -40,7 +40,7 @@ func post(t *testing.T, url, body string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// What real servers refuse is refused, and what is well is not.
+// Requests that real servers reject are rejected, and valid ones are not.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	sim := start(t, modelsim.Options{Script: modelsim.Sequence(modelsim.Say("ok"))})

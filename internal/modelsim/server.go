@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Options are what a server is made of.
+// Options configure a server.
 type Options struct {
 	Addr   string // any free port of the loopback if empty
 	Key    string // not checked if empty, as local servers do
@@ -213,8 +213,8 @@ func (s *Server) name(a *Answer, format Format) {
 	}
 }
 
-// remember keeps what the model said, to compare it with what comes back. Answers that were broken
-// on purpose are not kept: clients cannot send them back as they came.
+// remember keeps the model's message to compare it with the one that comes back. Responses that
+// were broken on purpose are not kept: clients cannot send them back as they came.
 func (s *Server) remember(a Answer, message any) {
 	for _, c := range a.Calls {
 		if !json.Valid([]byte(c.Arguments)) {

@@ -11,7 +11,7 @@ import (
 type Sheet struct {
 	Code string
 	Rows []Row
-	// Text is what the user says, in which the slugs of categories are listed.
+	// Text is the user's message, which lists the slugs of categories.
 	Text string
 }
 

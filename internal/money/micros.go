@@ -18,8 +18,8 @@ const (
 	maxMicros = Micros(1e18 - 1) // twelve digits before the point
 )
 
-// Micros is millionths of a US dollar, exact: what models cost is smaller than a cent. It is never
-// negative. The database stores it as a bigint.
+// Micros is an exact number of millionths of a US dollar, because a model call can cost less than a
+// cent. It is never negative. The database stores it as a bigint.
 type Micros int64
 
 // ParseMicros reads dollars: digits, at most six decimals, no sign.
@@ -75,9 +75,10 @@ func (m Micros) Cost(tokens int64) (Micros, error) {
 // MarshalJSON prints a JSON number with two to six decimals.
 func (m Micros) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalJSON reads a JSON number by its digits. Null is an error: an unknown cost is not zero.
+// UnmarshalJSON reads a JSON number by its digits, or a string that holds one. Null is an error: an
+// unknown cost is not zero.
 func (m *Micros) UnmarshalJSON(data []byte) error {
-	n, err := ParseMicros(string(data))
+	n, err := ParseMicros(strings.Trim(string(data), `"`))
 	if err != nil {
 		return err
 	}

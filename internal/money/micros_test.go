@@ -112,7 +112,7 @@ func TestMicrosCost(t *testing.T) {
 		}
 	}
 	if refused == 0 || refused == 100_000 {
-		t.Errorf("%d were too large: the test is blind", refused)
+		t.Errorf("%d were too large, so the test proves nothing", refused)
 	}
 	if _, err := money.Micros(1).Cost(-1); err == nil {
 		t.Error("a negative number of tokens has a cost")

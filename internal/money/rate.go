@@ -21,8 +21,12 @@ const (
 // A Rate is what one unit of a currency is worth in another: billionths, exact and above zero.
 type Rate int64
 
-// ParseRate reads a plain decimal: digits and at most nine decimals, no sign.
+// ParseRate reads a decimal: digits and at most nine decimals, no sign. A small one may have an
+// exponent, because that is how browsers write 0.000000125.
 func ParseRate(s string) (Rate, error) {
+	if digits, exponent, small := strings.Cut(strings.ToLower(s), "e-"); small {
+		s = shifted(digits, exponent)
+	}
 	whole, frac, point := strings.Cut(s, ".")
 	if whole == "" || point && frac == "" || len(whole) > rateScale || len(frac) > rateScale || !digits(whole) ||
 		!digits(frac) {
@@ -33,6 +37,19 @@ func ParseRate(s string) (Rate, error) {
 		return 0, ErrRate
 	}
 	return Rate(n), nil
+}
+
+// shifted writes a number with a negative exponent without it, or returns "" if it is too small.
+func shifted(digits, exponent string) string {
+	by, err := strconv.Atoi(exponent)
+	whole, frac, point := strings.Cut(digits, ".")
+	if err != nil || by < 0 || by > rateScale || len(whole) != 1 || point && frac == "" {
+		return ""
+	}
+	if by == 0 {
+		return digits
+	}
+	return "0." + strings.Repeat("0", by-1) + whole + frac
 }
 
 // String prints the rate with as many decimals as it has, at least one.

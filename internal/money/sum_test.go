@@ -64,7 +64,7 @@ func TestSumsDoNotMix(t *testing.T) {
 	for _, wrong := range []string{
 		`_ = a + b`, `_ = a - b`, `_ = a < b`, `_, _ = a.Add(b)`, `_, _ = t.Add(a)`, `_ = a.Cmp(b)`, `_ = a.total`,
 		`var u money.Total = a; _ = u`, `_ = money.Total(a)`,
-		// what was converted is no money
+		// a converted amount is not money
 		`_, _ = t.Add(c)`, `_, _ = c.Plus(t)`, `_, _ = c.Plus(a)`, `_ = money.Total(c)`, `_ = c.In("EUR")`, `_ = c + c`,
 		`_, _ = c.Times(r)`, `var s money.Sum = c; _ = s`, `_, _ = t.Times(r)`, `_ = c.cents`,
 	} {

@@ -13,11 +13,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"coffer/internal/reach"
 )
 
 const (
@@ -62,11 +63,11 @@ func send(ctx context.Context, m message, patience time.Duration) outcome {
 	defer cancel()
 	u, err := url.Parse(m.url)
 	if err != nil {
-		return outcome{fault: "the address cannot be read"}
+		return outcome{fault: "the URL is invalid"}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(m.body))
 	if err != nil {
-		return outcome{fault: "the address cannot be read"}
+		return outcome{fault: "the URL is invalid"}
 	}
 	at := time.Now()
 	req.Header.Set("Content-Type", "application/json")
@@ -105,11 +106,11 @@ func judgeAnswer(res *http.Response) outcome {
 	switch {
 	case res.StatusCode >= 200 && res.StatusCode < 300:
 	case res.StatusCode >= 300 && res.StatusCode < 400:
-		o.fault = "the endpoint redirects, which is not followed; give its final address"
+		o.fault = "the endpoint redirects; use its final address"
 	case res.StatusCode == http.StatusGone:
-		o.fault, o.gone = "the endpoint answered 410: it wants no more messages", true
+		o.fault, o.gone = "the endpoint responded 410 (unsubscribed)", true
 	default:
-		o.fault = "the endpoint answered " + strconv.Itoa(res.StatusCode)
+		o.fault = "the endpoint responded " + strconv.Itoa(res.StatusCode)
 	}
 	if o.fault != "" {
 		o.after = retryAfter(res.Header.Get("Retry-After"), time.Now())
@@ -138,11 +139,11 @@ func reason(err error) string {
 	case errors.Is(err, errForbidden):
 		return errForbidden.Error()
 	case errors.As(err, &dns):
-		return "the name of the endpoint's host cannot be resolved"
+		return "the endpoint's host name cannot be resolved"
 	case errors.As(err, &certificate):
 		return "the endpoint's certificate is not valid"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return "the endpoint did not answer in time"
+		return "the endpoint timed out"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the endpoint's host refused the connection"
 	}
@@ -154,8 +155,8 @@ type dialler struct {
 	plain bool // http: only to this machine and its network
 }
 
-var errForbidden = errors.New("the address is not allowed: https may go anywhere but to link-local and metadata " +
-	"addresses, http only to this machine and private networks")
+var errForbidden = errors.New("the address is not allowed: https cannot go to link-local or metadata " +
+	"addresses, and http only to this machine and private networks")
 
 func (d dialler) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	n := net.Dialer{Control: d.judge}
@@ -165,46 +166,8 @@ func (d dialler) dial(ctx context.Context, network, address string) (net.Conn, e
 // judge sees each address that the name resolved to, right before it is connected to.
 func (d dialler) judge(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
-	if err != nil || !allowed(at.Addr(), d.plain) {
+	if err != nil || !reach.Allowed(at.Addr(), d.plain) {
 		return errForbidden
 	}
 	return nil
-}
-
-// metadata are addresses at which clouds hand credentials to whoever asks from inside, beside the
-// link-local ones.
-var metadata = []netip.Addr{
-	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"),
-	netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"),
-}
-
-// translated are prefixes of IPv6 addresses that lead to the IPv4 address in their last or middle
-// bytes.
-var translated = map[netip.Prefix]int{
-	netip.MustParsePrefix("64:ff9b::/96"):   12,
-	netip.MustParsePrefix("64:ff9b:1::/48"): 12,
-	netip.MustParsePrefix("2002::/16"):      2,
-	netip.MustParsePrefix("::/96"):          12,
-}
-
-// allowed says whether messages may go to an address: over plain http only if it is at home.
-func allowed(a netip.Addr, plain bool) bool {
-	a = a.Unmap().WithZone("")
-	if a.Is6() && !a.IsLoopback() {
-		for prefix, at := range translated {
-			if prefix.Contains(a) {
-				b := a.As16()
-				return !plain && allowed(netip.AddrFrom4([4]byte(b[at:at+4])), false)
-			}
-		}
-	}
-	switch {
-	case !a.IsValid(), a.IsUnspecified(), a.IsLinkLocalUnicast(), a.IsMulticast(),
-		a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
-		return false
-	}
-	if slices.Contains(metadata, a) {
-		return false
-	}
-	return !plain || a.IsLoopback() || a.IsPrivate()
 }

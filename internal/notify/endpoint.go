@@ -13,6 +13,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/reach"
 	"coffer/internal/seal"
 )
 
@@ -23,12 +24,12 @@ const mostEndpoints = 20
 type Endpoint struct {
 	ID             id.ID    `json:"id" db:"id"`
 	ShortID        string   `json:"short_id,omitempty" db:"short_id" required:"true"`
-	URL            string   `json:"url" db:"url" doc:"Only the host, unless an admin asks: the rest of the address may be a secret"`
+	URL            string   `json:"url" db:"url" doc:"Only the host, unless the caller is an admin: the rest of the URL may be secret"`
 	Description    *string  `json:"description" db:"description"`
-	Events         []Type   `json:"events" db:"events" screen:"all" doc:"The types that are sent; empty means all"`
+	Events         []Type   `json:"events" db:"events" screen:"all" doc:"Types to send; empty means all"`
 	Content        string   `json:"content" db:"content" enum:"lean,full" doc:"lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote"`
 	Enabled        bool     `json:"enabled" db:"enabled"`
-	DisabledReason *string  `json:"disabled_reason" db:"disabled_reason" doc:"gone: the endpoint answered 410. failing: three messages in a row could not be delivered. null if a person disabled it"`
+	DisabledReason *string  `json:"disabled_reason" db:"disabled_reason" doc:"gone: the endpoint responded 410. failing: three messages in a row could not be delivered. null if a person disabled it"`
 	LastSuccessAt  *pg.Time `json:"last_success_at" db:"last_success_at"`
 	CreatedAt      pg.Time  `json:"created_at" db:"created_at"`
 	UpdatedAt      pg.Time  `json:"updated_at" db:"updated_at"`
@@ -87,7 +88,7 @@ func (n *Notifier) CreateEndpoint(ctx context.Context, tx pg.Tx, in CreateEndpoi
 		return NewEndpoint{}, err
 	}
 	if have >= mostEndpoints {
-		return NewEndpoint{}, errs.New(errs.Conflict, "there are %d endpoints already; delete one first", have)
+		return NewEndpoint{}, errs.New(errs.Conflict, "limit of %d endpoints reached; delete one first", have)
 	}
 	var out NewEndpoint
 	err = pg.Redraw(ctx, tx, "endpoint_short_id", func(tx pg.Tx) error {
@@ -131,7 +132,7 @@ func checkURL(s string) error {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
 		u.Scheme != "https" && u.Scheme != "http" {
 		return errs.Field("url", "format",
-			"must be an address that begins with https:// or http://, without user and fragment")
+			"must be an https:// or http:// URL without a user name or fragment")
 	}
 	if at, err := netip.ParseAddr(strings.Trim(u.Hostname(), "[]")); err == nil {
 		return checkAddress(at, u.Scheme == "http")
@@ -141,9 +142,9 @@ func checkURL(s string) error {
 
 func checkAddress(at netip.Addr, plain bool) error {
 	switch {
-	case allowed(at, plain):
+	case reach.Allowed(at, plain):
 		return nil
-	case allowed(at, false):
+	case reach.Allowed(at, false):
 		return errs.Field("url", "forbidden",
 			"must begin with https://; http:// is allowed only to this machine and private networks")
 	}
@@ -170,7 +171,7 @@ type PatchEndpoint struct {
 	Description op.Null[string] `json:"description,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"null removes it"`
 	Events      *[]Type         `json:"events,omitempty" maxItems:"50" doc:"The types to send; empty means all"`
 	Content     *string         `json:"content,omitempty" enum:"lean,full" doc:"full adds the names that banks and authors wrote"`
-	Enabled     *bool           `json:"enabled,omitempty" doc:"false drops what is not delivered yet"`
+	Enabled     *bool           `json:"enabled,omitempty" doc:"false drops undelivered messages"`
 }
 
 // PatchEndpoint changes an endpoint.
@@ -234,7 +235,7 @@ func (n *Notifier) RotateEndpoint(ctx context.Context, tx pg.Tx, in EndpointRef)
 		if old, err = n.ring.Seal(place("old_secret", was.ID), plain); err != nil {
 			return NewEndpoint{}, err
 		}
-	} // one that cannot be opened signs nothing
+	} // an endpoint that cannot be opened signs nothing
 	out, err := pg.One[Endpoint](ctx, tx, `update endpoint set secret = $2, old_secret = $3,
 		old_until = clock_timestamp() + interval '24 hours', updated_at = clock_timestamp()
 		where id = $1 returning `+columns, was.ID, stored, old)
@@ -245,11 +246,11 @@ func (n *Notifier) RotateEndpoint(ctx context.Context, tx pg.Tx, in EndpointRef)
 type EndpointTrial struct {
 	NotificationID id.ID   `json:"notification_id"`
 	Delivered      bool    `json:"delivered" doc:"Whether the endpoint accepted the message"`
-	Status         *int    `json:"status" doc:"The HTTP status of the answer; null if there was none"`
-	Error          *string `json:"error" doc:"What went wrong; null if nothing did"`
+	Status         *int    `json:"status" doc:"HTTP status of the response; null if there was none"`
+	Error          *string `json:"error" doc:"Error; null if there was none"`
 }
 
-// tried is what an endpoint said to a test message.
+// tried is an endpoint's response to a test message.
 type tried struct {
 	endpoint, notification id.ID
 	outcome
@@ -257,7 +258,7 @@ type tried struct {
 
 // tryEndpoint sends a test message. That the endpoint rejects it is a result, not an error.
 func (n *Notifier) tryEndpoint(ctx context.Context, q pg.Querier, in EndpointRef) (tried, error) {
-	e, err := pg.One[sealed](ctx, q, `select `+reach+` from endpoint e where e.id = $1 or e.short_id = $2`,
+	e, err := pg.One[sealed](ctx, q, `select `+reached+` from endpoint e where e.id = $1 or e.short_id = $2`,
 		pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
 		return tried{}, noEndpoint(err)
@@ -272,7 +273,7 @@ func (n *Notifier) tryEndpoint(ctx context.Context, q pg.Querier, in EndpointRef
 	})
 	if err != nil {
 		return tried{}, errs.Wrap(err, errs.Conflict,
-			"the endpoint's secret cannot be opened with this server's encryption key; replace it with "+
+			"the endpoint's secret can't be decrypted with this server's encryption key; replace it with "+
 				"{endpoint.rotate}")
 	}
 	t.outcome = send(ctx, m, n.limits.attempt)

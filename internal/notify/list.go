@@ -10,35 +10,35 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Notification is an event that was told.
+// A Notification is an event that was reported.
 type Notification struct {
 	ID         id.ID           `json:"id" db:"id"`
 	ShortID    string          `json:"short_id,omitempty" db:"short_id" required:"true" doc:"With msg_ before it, the webhook-id of the messages"`
 	Type       string          `json:"type" db:"type"`
-	Message    string          `json:"message" db:"-" doc:"What happened, in a sentence"`
+	Message    string          `json:"message" db:"-" doc:"The notification in one sentence"`
 	Data       json.RawMessage `json:"data" db:"-" doc:"As it is sent to endpoints with lean content"`
-	State      string          `json:"state" db:"-" enum:"delivered,pending,failed,none" doc:"Of its deliveries: failed if one failed, else pending if one is, else delivered; none if no endpoint took it"`
-	Deliveries []Delivery      `json:"deliveries" db:"-" doc:"One for each endpoint that took the type when it happened"`
+	State      string          `json:"state" db:"-" enum:"delivered,pending,failed,none" doc:"Over all deliveries: failed if one failed, else pending if one is, else delivered; none if no endpoint takes the type"`
+	Deliveries []Delivery      `json:"deliveries" db:"-" doc:"One per endpoint that takes the type"`
 	CreatedAt  pg.Time         `json:"created_at" db:"created_at"`
 }
 
 // A Delivery is a notification on its way to an endpoint.
 type Delivery struct {
 	EndpointID    id.ID    `json:"endpoint_id" db:"endpoint_id"`
-	Endpoint      string   `json:"endpoint" db:"-" doc:"What the endpoint is called, else its host"`
+	Endpoint      string   `json:"endpoint" db:"-" doc:"Name of the endpoint, else its host"`
 	State         string   `json:"state" db:"state" enum:"pending,delivered,failed"`
 	Attempts      int      `json:"attempts" db:"attempts"`
 	NextAt        *pg.Time `json:"next_attempt_at" db:"next_at" doc:"null unless the state is pending"`
 	LastAttemptAt *pg.Time `json:"last_attempt_at" db:"last_attempt_at"`
-	LastStatus    *int     `json:"last_status" db:"last_status" doc:"The HTTP status of the last answer; null if there was none"`
-	LastError     *string  `json:"last_error" db:"last_error" doc:"What went wrong last; null if nothing did"`
+	LastStatus    *int     `json:"last_status" db:"last_status" doc:"HTTP status of the last response; null if there was none"`
+	LastError     *string  `json:"last_error" db:"last_error" doc:"Last error; null if there was none"`
 	DeliveredAt   *pg.Time `json:"delivered_at" db:"delivered_at"`
 }
 
 // ListNotifications asks for a page of notifications.
 type ListNotifications struct {
-	Type   *Listed    `json:"type,omitempty" doc:"Only of this type"`
-	Since  *pg.Moment `json:"since,omitempty" doc:"Only from this moment or day on"`
+	Type   *Listed    `json:"type,omitempty" doc:"Filter by type"`
+	Since  *pg.Moment `json:"since,omitempty" doc:"Start time or date (inclusive)"`
 	Cursor string     `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit  int        `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" doc:"Page size"`
 }
@@ -89,7 +89,7 @@ func (n *Notifier) List(ctx context.Context, q pg.Querier, in ListNotifications)
 	return out, deliveries(ctx, q, out.Notifications)
 }
 
-// tell fills in what happened.
+// tell fills in the data and the message.
 func (n *Notification) tell(data string) {
 	n.Data, n.Message = json.RawMessage(data), words(Type(n.Type), []byte(data))
 }
@@ -124,7 +124,7 @@ func deliveries(ctx context.Context, q pg.Querier, list []Notification) error {
 	return err
 }
 
-// together is how deliveries stand: the one that needs most attention says it.
+// together returns the state of all deliveries: that of the one which needs most attention.
 func together(all []Delivery) string {
 	for _, state := range []string{"failed", "pending", "delivered"} {
 		if slices.ContainsFunc(all, func(d Delivery) bool { return d.State == state }) {

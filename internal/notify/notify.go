@@ -1,6 +1,6 @@
-// Package notify tells programs outside coffer what happened: it sends Standard Webhooks to the
-// endpoints that admins configured. It must not know what its events mean; packages above it call
-// [Post] in the transaction that causes an event.
+// Package notify notifies programs outside coffer: it sends Standard Webhooks to the endpoints that
+// admins configured. It must not know what its events mean; packages above it call [Post] in the
+// transaction that causes an event.
 //
 // # Life of a notification
 //
@@ -11,7 +11,7 @@
 //
 // # Addresses
 //
-// An endpoint is a way out for data. Only people make one, and the dialler judges every address
+// An endpoint is a way out for data. Only people create one, and the dialer checks every address
 // right before it connects.
 package notify
 
@@ -98,7 +98,7 @@ type Config struct {
 	DB   *pg.DB
 	Ring *seal.Ring // nil without an encryption key
 	Log  *slog.Logger
-	// Report stores a report of the system, in which it says that an endpoint was disabled.
+	// Report stores a report of the system about a disabled endpoint.
 	Report func(ctx context.Context, tx pg.Tx, title, body string) error
 }
 
@@ -112,31 +112,32 @@ func (n *Notifier) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "endpoint.list", Route: "GET /notifications/endpoints", Record: true,
-			Summary: "Lists the endpoints to which notifications are sent.",
+			Summary: "Lists notification endpoints.",
 		}, n.Endpoints),
 		op.Writing(op.Spec{
 			Name: "endpoint.create", Route: "POST /notifications/endpoints", People: op.PeopleStrictly, Seals: true,
-			Summary: "Adds an endpoint; its signing secret is shown only in this answer.",
+			Summary: "Adds an endpoint; the signing secret is returned only once.",
 		}, n.CreateEndpoint),
 		op.Writing(op.Spec{
 			Name: "endpoint.update", Route: "PATCH /notifications/endpoints/{id}", People: op.PeopleStrictly,
-			Summary: "Changes an endpoint's address, description, events or content, or turns it on or off.",
+			Summary: "Changes an endpoint's URL, description, events or content, or turns it on or off.",
 		}, n.PatchEndpoint),
 		op.Writing(op.Spec{
 			Name: "endpoint.delete", Route: "DELETE /notifications/endpoints/{id}", People: op.PeopleStrictly,
-			Summary: "Deletes an endpoint; what was not delivered to it is dropped.",
+			Summary: "Deletes an endpoint; undelivered messages are dropped.",
 		}, n.DeleteEndpoint),
 		op.Calling(op.Spec{
 			Name: "endpoint.test", Route: "POST /notifications/endpoints/{id}/test", People: op.PeopleStrictly,
-			Outside: usual.attempt, Summary: "Sends a test message to an endpoint, once, and shows the outcome.",
+			Outside: usual.attempt, Summary: "Sends one test message to an endpoint and shows the result.",
 		}, n.tryEndpoint, n.TestEndpoint),
 		op.Writing(op.Spec{
 			Name: "endpoint.rotate", Route: "POST /notifications/endpoints/{id}/rotate", People: op.PeopleStrictly,
-			Seals: true, Summary: "Replaces an endpoint's signing secret; the former one signs too for 24 hours.",
+			Seals: true, Summary: "Replaces an endpoint's signing secret; the previous secret stays valid " +
+				"for 24 hours.",
 		}, n.RotateEndpoint),
 		op.Reading(op.Spec{
 			Name: "notification.list", Route: "GET /notifications",
-			Summary: "Lists notifications of the last 90 days and their deliveries, newest first.",
+			Summary: "Lists notifications from the last 90 days and their deliveries, newest first.",
 		}, n.List),
 		op.Writing(op.Spec{
 			Name: "notification.resend", Route: "POST /notifications/{id}/resend", People: op.PeopleStrictly,

@@ -41,7 +41,7 @@ type received struct {
 	at     time.Time
 }
 
-// A receiver keeps what it gets, and answers as it is told.
+// A receiver keeps its requests, and responds as configured.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex

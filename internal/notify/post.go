@@ -12,21 +12,21 @@ import (
 // An Event is something that happened.
 type Event struct {
 	Type    Type
-	Subject string // the event is told once for each type and subject
+	Subject string // an event is reported once for each type and subject
 	// Data has ids, dates, amounts, counts and the household's own names; never text from a bank.
 	Data map[string]any
 	// Full is added to Data for endpoints that take bank text.
 	Full map[string]any
-	// What the event is about. Whoever erases that erases the notification too.
+	// The records that the event is about. Erasing one of them erases the notification too.
 	Connection, Account *id.ID
 }
 
 // maxData bounds the JSON of Data and Full together, so that a message has at most 16 kB.
 const maxData = 15_000
 
-// Post stores events in the transaction that causes them. An event that was told before is left
-// out. Endpoints are locked while they are read: one that is being deleted takes no event, and the
-// cause does not fail for it.
+// Post stores events in the transaction that causes them. An event that was reported before is left
+// out. Endpoints are locked while they are read: an endpoint that is being deleted takes no event,
+// and the cause does not fail for it.
 func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 	events, err := untold(ctx, tx, events)
 	if err != nil {
@@ -70,8 +70,8 @@ func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 	return nil
 }
 
-// untold leaves the events that no notification tells yet. Whoever looks at a state again and again
-// finds mostly what is told already.
+// untold returns the events without a notification. Callers that check a state again and again
+// mostly find events that are already reported.
 func untold(ctx context.Context, tx pg.Tx, events []Event) ([]Event, error) {
 	if len(events) < 2 {
 		return events, nil // its insert asks the same

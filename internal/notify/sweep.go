@@ -34,7 +34,7 @@ type claimed struct {
 	sealed
 }
 
-// sealed is how an endpoint is reached, with its secrets as they are stored.
+// sealed holds the address of an endpoint, with its secrets as they are stored.
 type sealed struct {
 	Endpoint  id.ID  `db:"endpoint_id"`
 	URL       string `db:"url"`
@@ -42,8 +42,8 @@ type sealed struct {
 	OldSecret []byte `db:"old_secret"` // nil unless it still signs
 }
 
-// reach are the columns of sealed, of an endpoint e.
-const reach = `e.id as endpoint_id, e.url, e.secret,
+// reached are the columns of sealed, of an endpoint e.
+const reached = `e.id as endpoint_id, e.url, e.secret,
 	case when e.old_until > clock_timestamp() then e.old_secret end as old_secret`
 
 // Sweep sends what is due, until nothing is. It sends one message at a time to each endpoint, so a
@@ -81,8 +81,8 @@ func (n *Notifier) Sweep(ctx context.Context) error {
 	}
 }
 
-// claim takes a delivery that is due for a while, in a transaction of its own. Whoever looks at the
-// same time takes another one.
+// claim takes a due delivery for a while, in a separate transaction. A concurrent claim takes
+// another one.
 func (n *Notifier) claim(ctx context.Context, busy []id.ID) (claimed, error) {
 	return pg.One[claimed](ctx, n.db, `
 		with due as (
@@ -93,7 +93,7 @@ func (n *Notifier) claim(ctx context.Context, busy []id.ID) (claimed, error) {
 		from due, notification n, endpoint e
 		where d.id = due.id and n.id = d.notification_id and e.id = d.endpoint_id
 		returning d.id, d.claim, d.attempts, n.short_id, n.type, n.created_at,
-			(case e.content when 'full' then n.data || n.full_data else n.data end)::text::bytea as data, `+reach,
+			(case e.content when 'full' then n.data || n.full_data else n.data end)::text::bytea as data, `+reached,
 		pg.Args{"busy": busy, "claim": id.New(), "lease": n.limits.lease.Seconds()})
 }
 
@@ -102,18 +102,18 @@ func (n *Notifier) claim(ctx context.Context, busy []id.ID) (claimed, error) {
 func (n *Notifier) deliver(ctx context.Context, c claimed) {
 	var o outcome
 	if m, err := n.message(c); err != nil {
-		o = outcome{fault: "the endpoint's secret cannot be opened with this server's encryption key"}
+		o = outcome{fault: "the endpoint's secret can't be decrypted with this server's encryption key"}
 	} else if o = send(ctx, m, n.limits.attempt); ctx.Err() != nil && o.fault != "" {
 		return // the server stops; nobody knows what the receiver got
 	}
-	// what was accepted must be stored even if the server is stopping
+	// An accepted delivery must be stored even if the server is stopping.
 	if err := n.settle(context.WithoutCancel(ctx), c, o); err != nil {
 		n.log.Error("the outcome of a delivery was not stored; the message will be sent again", "error",
 			errs.LogText(err))
 	}
 }
 
-// message is what an attempt sends.
+// message returns the message of an attempt.
 func (n *Notifier) message(c claimed) (message, error) {
 	secrets, err := n.secrets(c.sealed)
 	if err != nil {
@@ -199,7 +199,7 @@ func (n *Notifier) settle(ctx context.Context, c claimed, o outcome) error {
 	})
 }
 
-// disable stops sending to an endpoint and stores a report that says so.
+// disable stops sending to an endpoint and stores a report about it.
 func (n *Notifier) disable(ctx context.Context, tx pg.Tx, c claimed, why string) error {
 	changed, err := pg.Exec(ctx, tx, `update endpoint set enabled = false, disabled_reason = $2,
 		updated_at = clock_timestamp() where id = $1 and enabled`, c.Endpoint, why)
@@ -209,14 +209,14 @@ func (n *Notifier) disable(ctx context.Context, tx pg.Tx, c claimed, why string)
 	if err := drop(ctx, tx, c.Endpoint); err != nil || n.report == nil {
 		return err
 	}
-	cause := "it answered 410: it wants no more messages"
+	cause := "it responded 410 (unsubscribed)"
 	if why == "failing" {
-		cause = fmt.Sprintf("%d messages in a row could not be delivered, each tried %d times over three days",
+		cause = fmt.Sprintf("%d messages in a row failed after %d attempts over three days",
 			givenUp, len(usual.pauses)+1)
 	}
-	return n.report(ctx, tx, "Notifications to "+host(c.URL)+" were turned off", fmt.Sprintf(
-		"The endpoint at %s was disabled: %s.\n\nCheck the receiver, turn the endpoint on again under Settings, "+
-			"Notifications, and resend what it missed.", host(c.URL), cause))
+	return n.report(ctx, tx, "Notifications to "+host(c.URL)+" are off", fmt.Sprintf(
+		"coffer stopped sending to %s: %s.\n\nCheck the receiver, then turn it back on under Settings > "+
+			"Notifications and resend missed messages.", host(c.URL), cause))
 }
 
 // drop gives up what is still to be sent to an endpoint.

@@ -8,8 +8,8 @@ import (
 	"coffer/internal/money"
 )
 
-// facts are what the data of events say, as far as a sentence needs it. Some of them are only there
-// for endpoints that take bank text.
+// facts are the parts of an event's data that a sentence needs. Some of them are only there for
+// endpoints that take bank text.
 type facts struct {
 	Account     string          `json:"account"`
 	AccountName string          `json:"account_name"`
@@ -31,60 +31,61 @@ type facts struct {
 	Title       string          `json:"title"`
 }
 
-// words say in one sentence what happened, for receivers that show a text as it is. They use only
-// the data beside them, so they tell no more than an endpoint takes.
+// words describe the event in one sentence, for receivers that show a text as it is. They use only
+// the data beside them, so they contain no more than an endpoint takes.
 func words(what Type, data []byte) string {
 	var f facts
 	if err := json.Unmarshal(data, &f); err != nil {
 		return string(what) // data that is stored was printed here; this is for what an older version stored
 	}
-	account := cmp.Or(f.Account, f.AccountName, "an account")
+	account := cmp.Or(f.Account, f.AccountName)
 	bank := cmp.Or(f.Institution, "A bank")
 	switch what {
 	case NeedsSignIn:
-		return bank + " wants a new sign-in."
+		return bank + " needs you to reconnect."
 	case Expiring:
-		return bank + " can be read until " + day(f.Expires) + " only. Sign in again before that."
+		return "Access to " + cmp.Or(f.Institution, "a bank") + " expires on " + day(f.Expires) +
+			". Reconnect before then."
 	case SyncFailed:
-		return bank + " cannot be read any more."
+		return bank + " has stopped syncing."
 	case LargeCharge:
-		return "A payment of " + f.money(f.Amount) + after(" to ", cmp.Or(f.Merchant, f.Name)) + " left " + account +
-			" on " + f.Date + "."
+		return "Large transaction: " + f.money(f.Amount) + after(" to ", cmp.Or(f.Merchant, f.Name)) + " from " +
+			cmp.Or(account, "an account") + " on " + f.Date + "."
 	case LowBalance:
-		return cmp.Or(f.Account, f.AccountName, "An account") + " has " + f.Amount.String() + " " +
-			string(f.Currency) + " left, less than " + f.Below.String() + " " + string(f.Currency) + "."
+		return cmp.Or(account, "An account") + " is low: " + f.Amount.String() + " " + string(f.Currency) +
+			" (your limit is " + f.Below.String() + " " + string(f.Currency) + ")."
 	case Waiting:
 		if f.Count == "1" {
-			return "1 transaction waits for review."
+			return "1 transaction to review."
 		}
-		return f.Count.String() + " transactions wait for review."
+		return f.Count.String() + " transactions to review."
 	case PriceChanged:
-		return f.recurring() + " is " + f.money(json.Number(f.After)) + " instead of " + f.money(f.Before) +
-			" since " + f.Date + "."
+		return f.recurring() + " changed from " + f.money(f.Before) + " to " + f.money(json.Number(f.After)) +
+			" on " + f.Date + "."
 	case Missed:
-		return f.recurring() + " (" + f.money(f.Amount) + ") was expected on " + f.Expected + " and has not come."
+		return f.recurring() + " (" + f.money(f.Amount) + ") was due on " + f.Expected + " and hasn't arrived."
 	case Gap:
-		return "The transactions of " + account + " do not explain its balances between " +
+		return cmp.Or(account, "An account") + ": balances don't match transactions between " +
 			strings.Trim(string(f.After), `"`) + " and " + f.Until + "."
 	case Submitted:
-		return "A report was submitted" + after(": ", f.Title) + "."
+		return "New report" + after(": ", f.Title) + "."
 	case Proposed:
-		return "An agent proposed a rule" + after(": ", f.Name) + "."
+		return "Suggested rule" + after(": ", f.Name) + "."
 	case test:
 		return "This is a test message."
 	}
 	return string(what)
 }
 
-// recurring is what a recurring payment is called.
+// recurring returns the name of a recurring payment.
 func (f facts) recurring() string {
 	if f.Direction == "in" {
-		return cmp.Or(f.Name, f.Payee, "A recurring income")
+		return cmp.Or(f.Name, f.Payee, "Recurring income")
 	}
-	return cmp.Or(f.Name, f.Payee, "A recurring payment")
+	return cmp.Or(f.Name, f.Payee, "Recurring payment")
 }
 
-// money is an amount without its sign: the sentence says where it goes.
+// money returns an amount without its sign, because the sentence contains the direction.
 func (f facts) money(n json.Number) string {
 	return strings.TrimPrefix(n.String(), "-") + " " + string(f.Currency)
 }

@@ -27,39 +27,39 @@ var samples = map[Type][2]string{
 	Proposed:     {`{"rule_id":"x"}`, `{"name":"Groceries"}`},
 }
 
-// TestWords: every type has a sentence, and it tells bank text only where the data does.
+// TestWords: every type has a sentence, and it contains bank text only if the data does.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	want := map[Type][2]string{
-		NeedsSignIn: {"A bank wants a new sign-in.", "Sparbank wants a new sign-in."},
+		NeedsSignIn: {"A bank needs you to reconnect.", "Sparbank needs you to reconnect."},
 		Expiring: {
-			"A bank can be read until 2026-11-20 only. Sign in again before that.",
-			"Sparbank can be read until 2026-11-20 only. Sign in again before that.",
+			"Access to a bank expires on 2026-11-20. Reconnect before then.",
+			"Access to Sparbank expires on 2026-11-20. Reconnect before then.",
 		},
-		SyncFailed: {"A bank cannot be read any more.", "Sparbank cannot be read any more."},
+		SyncFailed: {"A bank has stopped syncing.", "Sparbank has stopped syncing."},
 		LargeCharge: {
-			"A payment of 812.40 EUR left Joint on 2026-11-14.",
-			"A payment of 812.40 EUR to Rewe left Joint on 2026-11-14.",
+			"Large transaction: 812.40 EUR from Joint on 2026-11-14.",
+			"Large transaction: 812.40 EUR to Rewe from Joint on 2026-11-14.",
 		},
 		LowBalance: {
-			"An account has -20.50 EUR left, less than 100.00 EUR.",
-			"GIRO has -20.50 EUR left, less than 100.00 EUR.",
+			"An account is low: -20.50 EUR (your limit is 100.00 EUR).",
+			"GIRO is low: -20.50 EUR (your limit is 100.00 EUR).",
 		},
-		Waiting: {"12 transactions wait for review.", "12 transactions wait for review."},
+		Waiting: {"12 transactions to review.", "12 transactions to review."},
 		PriceChanged: {
-			"A recurring income is 2600.00 EUR instead of 2500.00 EUR since 2026-11-03.",
-			"Employer is 2600.00 EUR instead of 2500.00 EUR since 2026-11-03.",
+			"Recurring income changed from 2500.00 EUR to 2600.00 EUR on 2026-11-03.",
+			"Employer changed from 2500.00 EUR to 2600.00 EUR on 2026-11-03.",
 		},
 		Missed: {
-			"Piano (45.00 EUR) was expected on 2026-11-03 and has not come.",
-			"Piano (45.00 EUR) was expected on 2026-11-03 and has not come.",
+			"Piano (45.00 EUR) was due on 2026-11-03 and hasn't arrived.",
+			"Piano (45.00 EUR) was due on 2026-11-03 and hasn't arrived.",
 		},
 		Gap: {
-			"The transactions of Joint do not explain its balances between 2026-10-01 and 2026-11-01.",
-			"The transactions of Joint do not explain its balances between 2026-10-01 and 2026-11-01.",
+			"Joint: balances don't match transactions between 2026-10-01 and 2026-11-01.",
+			"Joint: balances don't match transactions between 2026-10-01 and 2026-11-01.",
 		},
-		Submitted: {"A report was submitted.", "A report was submitted: October."},
-		Proposed:  {"An agent proposed a rule.", "An agent proposed a rule: Groceries."},
+		Submitted: {"New report.", "New report: October."},
+		Proposed:  {"Suggested rule.", "Suggested rule: Groceries."},
 	}
 	for _, name := range Type("").Enum() {
 		what := Type(name)

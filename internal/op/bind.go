@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
-	"coffer/internal/money"
 )
 
 // FromText adds textual arguments (path, query, flags) to args and parses each according to its
@@ -24,7 +23,8 @@ func (o *Op) FromText(args map[string]any, given map[string][]string) error {
 			continue
 		}
 		if len(values) > 1 {
-			faults = append(faults, errs.Detail{Field: name, Code: "repeated", Message: "must be given once"})
+			faults = append(faults, errs.Detail{Field: name, Code: "repeated", Message: "must appear only " +
+				"once"})
 			continue
 		}
 		args[name] = p.fromText(values[0])
@@ -61,8 +61,8 @@ func (s *Schema) fromText(v string) any {
 			return json.Number(strconv.Itoa(n)) // +5 and 007 are not valid JSON
 		}
 	case "number":
-		if a, err := money.Parse(v); err == nil {
-			return json.Number(a.String()) // .5 is not valid JSON
+		if n, err := s.numbers().parse(v); err == nil {
+			return json.Number(n.String()) // .5 is not valid JSON
 		}
 	case "object", "":
 		if parsed, err := parse([]byte(v)); err == nil {

@@ -27,30 +27,30 @@ const (
 	Command Surface = "command"
 )
 
-// A Note says something about a result that its rows cannot say.
+// A Note is a remark about a result that its rows cannot express.
 type Note struct {
-	Code    string `json:"code" enum:"links_proposed,data_ends,stale,gap,no_balance,no_rate,uncategorized,truncated"`
+	Code    string `json:"code" enum:"links_proposed,data_ends,stale,gap,no_balance,no_rate,uncategorized,truncated,recurring_only"`
 	Message string `json:"message" doc:"What it means and what to do"`
-	Count   *int64 `json:"count,omitempty" doc:"How many records it is about"`
+	Count   *int64 `json:"count,omitempty" doc:"Number of records affected"`
 	See     string `json:"see,omitempty" doc:"What shows them: a route, tool or command"`
 }
 
-// Truncated is the note of a result that has no further pages and was cut to keep a tool's result
-// small.
+// Truncated returns the note for a result that has no further pages and was cut to keep a tool's
+// result small.
 func Truncated() []Note {
-	return []Note{{Code: "truncated", Message: "more rows match than fit into one result, and this order has no " +
-		"further pages; give a limit, fewer fields or narrower filters"}}
+	return []Note{{Code: "truncated", Message: "more rows match than fit into one result, and this order has " +
+		"no more pages; set a limit, request fewer fields or narrow the filters"}}
 }
 
 // A Call is one request to run an op.
 type Call struct {
 	Actor          Actor
 	Surface        Surface
-	Args           map[string]any // one flat set of names, as ParseObject and FromText make it
+	Args           map[string]any // one flat set of names, as ParseObject and FromText return it
 	RequestID      string
 	IdempotencyKey string
 	IfMatch        string
-	// Out takes a long answer row by row; nil if the caller wants it whole.
+	// Out receives a long answer row by row; nil if the caller wants it whole.
 	Out io.Writer
 	// Words is the surface whose words errors use; "" for Surface's own.
 	Words Surface
@@ -69,28 +69,28 @@ type changed struct {
 	id *id.ID
 }
 
-// Changed tells the call that ctx belongs to which change it recorded. The journal calls it, so
-// that every use case reports its change and none can forget to.
+// Changed records which change the call in ctx wrote. The journal calls it, so that every use case
+// reports its change and none can forget to.
 func Changed(ctx context.Context, change id.ID) {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok && c.changed != nil && c.changed.by == c.Actor.ID {
 		c.changed.id = &change
 	}
 }
 
-// An Answer is what an op returned, encoded for the surface.
+// An Answer is an op's result, encoded for the surface.
 type Answer struct {
 	Status   int    // 400 and above only for an error that an idempotency key stored
-	Body     []byte // JSON, or text for an op with TextOut; empty if Status says so
+	Body     []byte // JSON, or text for an op with TextOut; empty for a status without a body
 	ETag     string // of a single record
 	Change   *id.ID // the change that the call recorded; nil if it recorded none
 	Sent     bool   // the body went to Call.Out
 	Replayed bool   // the stored answer of an earlier call with the same idempotency key
-	// Aside is what a tool says about a Body that is a list, which has no place for it.
+	// Aside is a tool's remark about a Body that is a list, which has no room for it.
 	Aside Tree
-	out   any // what Body prints; nil for a stored answer
+	out   any // the value that Body encodes; nil for a stored answer
 }
 
-// Text returns what a model reads of a tool's answer: the body, and what is said about it.
+// Text returns a tool's answer as a model reads it: the body, and the remarks about it.
 func (a Answer) Text() string {
 	if len(a.Aside) == 0 {
 		return string(a.Body)
@@ -98,7 +98,7 @@ func (a Answer) Text() string {
 	return string(a.Body) + "\n" + a.Said()
 }
 
-// Said returns what is said about a body that is a list.
+// Said returns the remarks about a body that is a list.
 func (a Answer) Said() string { return string(printed(a.Aside)) }
 
 // A Runner runs ops on one database.
@@ -109,7 +109,7 @@ type Runner struct {
 	Timeout time.Duration                                                     // of one call; 0 means 30 s
 	Words   Words                                                             // the ops that errors name
 
-	Candidates map[string]Candidates // records that a misspelt name may mean, by kind of record
+	Candidates map[string]Candidates // records that a misspelled name may mean, by kind of record
 	Heavy      *Share                // of the calls of heavy ops; nil means HeavyShare
 	Answers    *Share                // of long answers; nil means AnswerShare
 
@@ -137,14 +137,14 @@ func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	return o.Await(ctx, answer, c.Surface, patience), nil
 }
 
-// suggestSoon is suggest outside a transaction, where it can be broken off.
+// suggestSoon is suggest outside a transaction, where it can be canceled.
 func (r *Runner) suggestSoon(ctx context.Context, o *Op, args map[string]any, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	return r.suggest(ctx, r.DB, o, args, err)
 }
 
-// timeout is how long a call may take.
+// timeout returns the maximum duration of a call.
 func (r *Runner) timeout() time.Duration {
 	if r.Timeout == 0 {
 		return 30 * time.Second
@@ -152,19 +152,21 @@ func (r *Runner) timeout() time.Duration {
 	return r.Timeout
 }
 
-// Passing turns temporary failures into errors that say so: a database that is unreachable, other
-// calls using the same records, a cancelled call.
+// Passing turns temporary failures into errors that report them: an unreachable database, other
+// calls using the same records, a canceled call.
 func Passing(err error) error {
 	err = pg.Contended(err)
 	switch {
+	case pg.Full(err):
+		return err
 	case pg.TimedOut(err):
 		return errs.Wrap(err, errs.Unavailable,
-			"the call took too long and was stopped; narrow the request or try again")
+			"the request timed out; narrow it or try again")
 	case err != nil && pg.Away(err):
-		return errs.Wrap(err, errs.Unavailable, "the database cannot be reached at the moment; try again")
+		return errs.Wrap(err, errs.Unavailable, "the database can't be reached right now; try again")
 	case errors.Is(err, context.Canceled):
-		// by the caller, who will not read this, or by our shutdown
-		return errs.Wrap(err, errs.Unavailable, "the call was cancelled")
+		// canceled by the caller, who will not read this, or by our shutdown
+		return errs.Wrap(err, errs.Unavailable, "the call was canceled")
 	}
 	return err
 }
@@ -225,7 +227,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	}
 	defer leave()
 	err = r.DB.InTx(ctx, func(tx pg.Tx) error {
-		c.changed.id = nil // of an attempt that was rolled back
+		c.changed.id = nil // from an attempt that was rolled back
 		if c.IdempotencyKey != "" {
 			answer, err = once(ctx, tx, o, c, args)
 			return err
@@ -241,16 +243,16 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	return answer, patience, err
 }
 
-// Allows returns nil if the actor may run the op, else an error that says why not.
+// Allows returns nil if the actor may run the op, else an error with the reason.
 func (o *Op) Allows(a Actor) error {
 	if err := Allowed(o.Scope, a); err != nil {
 		return err
 	}
 	if o.Own && a.Session == nil {
-		return errs.New(errs.NotFound, "this address is for signed-in members, and this call has no session")
+		return errs.New(errs.NotFound, "this route is for signed-in members; sign in first")
 	}
 	if o.AdminsOnly() && a.Role != "" && a.Role != RoleAdmin {
-		return errs.New(errs.Forbidden, "only an admin of the household may do this; ask an admin")
+		return errs.New(errs.Forbidden, "only admins can do this")
 	}
 	if err := o.forPeople(a); err != nil {
 		return err
@@ -266,12 +268,13 @@ func (o *Op) Allows(a Actor) error {
 func Proven(a Actor) error {
 	if a.Session != nil && !a.Proved {
 		return errs.New(errs.ProofRequired,
-			"this requires a sign-in within the last five minutes; sign in again at /login?again=1 and repeat the call")
+			"sign in again to confirm it's you (/login?again=1), then repeat the call; a sign-in is valid "+
+				"for five minutes")
 	}
 	return nil
 }
 
-// Allowed returns nil if the actor has that scope, else an error that says why not.
+// Allowed returns nil if the actor has that scope, else an error with the reason.
 func Allowed(need Scope, a Actor) error {
 	switch {
 	case need == Open:
@@ -281,18 +284,19 @@ func Allowed(need Scope, a Actor) error {
 			"send an API key in the X-API-Key header; create one with: coffer key create --name me --scope full_access")
 	case need > a.Scope && a.Session != nil:
 		return errs.New(errs.InsufficientScope,
-			"your role may read everything but change nothing; ask an admin of the household for another role")
+			"your role is view-only; ask an admin to change it")
 	case need > a.Scope && a.Run != nil:
 		return errs.New(errs.InsufficientScope,
-			"this requires a workflow with scope full_access; this one may only read")
+			"this workflow is read_only and this call requires full_access")
 	case need > a.Scope:
-		return errs.New(errs.InsufficientScope, "this requires a key with scope full_access; this key has %s", a.Scope)
+		return errs.New(errs.InsufficientScope, "this call requires a key with scope full_access; this key "+
+			"is %s", a.Scope)
 	}
 	return nil
 }
 
-// accept fills in defaults, validates the arguments and prints them in the canonical form of the
-// call, which the struct is read from. How long the caller will wait is not part of it.
+// accept fills in defaults, validates the arguments and prints them in the call's canonical form,
+// from which the struct is read. How long the caller will wait is not part of it.
 func (o *Op) accept(c *Call) (input, time.Duration, error) {
 	given, in := c.Args, o.input(c.Surface)
 	args := in.filled(given)
@@ -306,10 +310,10 @@ func (o *Op) accept(c *Call) (input, time.Duration, error) {
 	in.validate(args, "", &faults)
 	if len(faults) == 0 && o.Method == http.MethodPatch && changes == 0 {
 		if c.reader() == Command {
-			return input{}, 0, errs.New(errs.ValidationError, "there is nothing to change; give at least one of: --%s",
+			return input{}, 0, errs.New(errs.ValidationError, "nothing to change; pass at least one of: --%s",
 				strings.ReplaceAll(strings.Join(o.changeable(), ", --"), "_", "-"))
 		}
-		return input{}, 0, errs.New(errs.ValidationError, "the body is empty; give at least one of: %s",
+		return input{}, 0, errs.New(errs.ValidationError, "the body is empty; provide at least one of: %s",
 			strings.Join(o.changeable(), ", "))
 	}
 	if err := errs.Faults(faults); err != nil {
@@ -424,7 +428,7 @@ func Match(ctx context.Context, record any) error {
 		return nil
 	}
 	return errs.New(errs.PreconditionFailed,
-		"the record has changed since you read it; read it again and repeat your change with its new ETag")
+		"the record has changed since you read it; read it again and repeat the change with its new ETag")
 }
 
 // Matches reports whether a header that lists entity tags contains this one. If-Match compares
@@ -442,7 +446,7 @@ func Matches(header, tag string, strong bool) bool {
 	return header == "*"
 }
 
-// report writes the call's one log line. It contains nothing that callers sent or banks wrote.
+// report writes the one log line of a call. It contains nothing that callers sent or banks wrote.
 func (r *Runner) report(ctx context.Context, o *Op, c *Call, a Answer, err error, face *errs.Error,
 	took time.Duration,
 ) {
@@ -456,7 +460,7 @@ func (r *Runner) report(ctx context.Context, o *Op, c *Call, a Answer, err error
 		if face.Code.Status() >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 			level = slog.LevelError
 			if face.Code == errs.Unavailable && face.After > 0 {
-				level = slog.LevelWarn // other calls were in the way: nobody needs to act
+				level = slog.LevelWarn // only contention: nobody needs to act
 			}
 			attrs = append(attrs, slog.String("error", errs.LogText(err)))
 		}

@@ -10,9 +10,10 @@ import (
 
 type askedKey struct{}
 
-// Calling makes an Op of a writing use case that must first ask an outside service, such as a bank.
-// The result of ask is passed to then, whose effect and answer commit together. No transaction is
-// open during ask. If an idempotency key already has a stored answer, ask is not called.
+// Calling returns an Op for a writing use case that must first ask an outside service, such as a
+// bank. The result of ask is passed to then, whose effect and answer commit together. No
+// transaction is open during ask. If an idempotency key already has a stored answer, ask is not
+// called.
 func Calling[In, Asked, Out any](s Spec, ask func(context.Context, pg.Querier, In) (Asked, error),
 	then func(context.Context, pg.Tx, In, Asked) (Out, error),
 ) *Op {

@@ -49,7 +49,7 @@ func (l Deferred[T]) Read() (T, error) {
 	var out T
 	v, err := parse(l.raw)
 	if err != nil {
-		return out, fmt.Errorf("op: read a part: %w", err) // it came through parse before
+		return out, fmt.Errorf("op: read a part: %w", err) // parse has already accepted it
 	}
 	s := SchemaOf[T]()
 	given, ok := v.(map[string]any)

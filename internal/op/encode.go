@@ -14,8 +14,8 @@ import (
 	"coffer/internal/id"
 )
 
-// encode prints an answer. Short is for tools: it prints every id in its short form and leaves out
-// short_id, which would repeat it.
+// encode prints an answer. With short set, for tools, it prints every id in its short form and
+// omits short_id, which would repeat it.
 func encode(v any, short bool) ([]byte, error) {
 	if short {
 		return Short(v)
@@ -30,17 +30,17 @@ func encode(v any, short bool) ([]byte, error) {
 	return b, nil
 }
 
-// A shortPrinter prints itself with short ids: its JSON is not that of its fields, or it contains
-// ids that are not of type id.ID.
+// A shortPrinter prints itself with short ids, because its JSON is not that of its fields, or it
+// contains ids that are not of type id.ID.
 type shortPrinter interface{ ShortJSON() ([]byte, error) }
 
-// Short is json.Marshal with short ids, and without the fields short_id that would repeat them:
-// agents pay for every character. Values of interface type are printed as they are.
+// Short is json.Marshal with short ids, and without the fields short_id that would repeat them,
+// because agents pay for every character. Values of interface type are printed as they are.
 func Short(v any) ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil
 	}
-	root := reflect.New(reflect.TypeOf(v)).Elem() // what has an address has all its methods
+	root := reflect.New(reflect.TypeOf(v)).Elem() // an addressable value has all its methods
 	root.Set(reflect.ValueOf(v))
 	b, err := appendShort(nil, root)
 	if err != nil {
@@ -120,7 +120,7 @@ func appendFields(b []byte, v reflect.Value) (_ []byte, err error) {
 	return b, nil
 }
 
-// isEmpty reports what encoding/json calls empty.
+// isEmpty reports whether encoding/json considers the value empty.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String, reflect.Array:
@@ -173,7 +173,8 @@ var (
 	bareID = regexp.MustCompile(`"[0-9a-f-]{36}"`)
 )
 
-// shortenRaw does for printed JSON, such as a job's result, what appendShort does for values.
+// shortenRaw shortens the ids in printed JSON, such as a job's result, as appendShort does for
+// values.
 func shortenRaw(raw []byte) []byte {
 	short := func(found []byte) []byte {
 		m := rawID.FindSubmatch(found)
@@ -195,7 +196,8 @@ func shortenRaw(raw []byte) []byte {
 	return rawIDs.ReplaceAllFunc(rawID.ReplaceAllFunc(raw, short), listed)
 }
 
-// etag identifies this version of a record: it changes with the answer and with nothing else.
+// etag returns a tag that identifies this version of a record: it changes if and only if the answer
+// changes.
 func etag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`

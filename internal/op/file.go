@@ -15,7 +15,7 @@ import (
 	"coffer/internal/id"
 )
 
-// A File is an input field that takes a file as it is, in any encoding. Files are large, so a call
+// A File is an input field that takes a file unchanged, in any encoding. Files are large, so a call
 // passes the received bytes from the request to the use case without copying them into text or
 // JSON.
 type File []byte
@@ -31,14 +31,14 @@ func (f *File) UnmarshalJSON(b []byte) error {
 // MarshalJSON prints a file as a JSON string.
 func (f File) MarshalJSON() ([]byte, error) { return json.Marshal(string(f)) }
 
-// An input is the arguments of a call as the use case takes them: the canonical JSON and,
+// An input holds a call's arguments in the form that the use case takes: the canonical JSON and,
 // separately, the raw body, which the JSON represents by a digest.
 type input struct {
 	json []byte
-	body any // File, string, or nil for an op that takes no raw body
+	body any // File, string, or nil for an op without a raw body
 }
 
-// lift takes the raw body out of the arguments and leaves its digest in its place.
+// lift removes the raw body from the arguments and leaves its digest in its place.
 func (o *Op) lift(args map[string]any) any {
 	body, ok := args[o.bodyField]
 	if o.bodyField == "" || !ok {
@@ -47,9 +47,9 @@ func (o *Op) lift(args map[string]any) any {
 	sum := sha256.New()
 	switch b := body.(type) {
 	case File:
-		_, _ = sum.Write(b) // a hash takes everything
+		_, _ = sum.Write(b) // a hash never fails
 	case string:
-		_, _ = io.Copy(onlyWriter{sum}, strings.NewReader(b)) // in pieces: as bytes it would be there twice
+		_, _ = io.Copy(onlyWriter{sum}, strings.NewReader(b)) // in chunks, because a conversion to bytes would copy it
 	default:
 		return nil
 	}
@@ -93,7 +93,7 @@ const longText = 64 << 10
 // ParseFileObject is ParseObject for a body that may contain a file as a string. A long string
 // becomes a File within raw, which must not be used afterwards.
 func ParseFileObject(raw []byte) (map[string]any, error) {
-	mark := id.Base62(22) + ":" // nobody can guess it
+	mark := id.Base62(22) + ":" // cannot be guessed
 	var files []File
 	short := make([]byte, 0, min(len(raw), longText))
 	for i := 0; i < len(raw); {
@@ -129,7 +129,7 @@ func ParseFileObject(raw []byte) (map[string]any, error) {
 	return args, err
 }
 
-// restore puts the long strings back: as a File where the file belongs, as text anywhere else.
+// restore puts the long strings back: as a File in the file's field, as text anywhere else.
 func restore(v any, mark string, files []File) any {
 	switch v := v.(type) {
 	case string:

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A body with a long text is read as any other one, whatever is in the text.
+// A body with a long text is read like any other, whatever the text contains.
 //
 //test:sequential
 func TestParseFileObject(t *testing.T) {
@@ -73,8 +73,8 @@ type fileInput struct {
 	Note string `json:"note,omitempty"`
 }
 
-// The use case gets the very bytes that arrived; the canonical form of the call names them by their
-// digest.
+// The use case gets the same bytes that arrived, without a copy. The canonical form of the call
+// contains their digest.
 func TestFileArrivesWithoutCopies(t *testing.T) {
 	t.Parallel()
 	var got fileInput

@@ -22,7 +22,7 @@ type told2 struct {
 	Detail *text.Untrusted `json:"detail,omitempty"`
 }
 
-// finished is a tool's answer with that value.
+// finished returns a tool's answer with that value.
 func finished(t *testing.T, whole bool, v told) string {
 	t.Helper()
 	o := Reading(Spec{Tool: "tell", Summary: "Tells.", Whole: whole},
@@ -34,7 +34,8 @@ func finished(t *testing.T, whole bool, v told) string {
 	return string(a.Body)
 }
 
-// A result begins with what strangers wrote in it, and names only fields that it has.
+// A result starts with the names of the fields that strangers wrote, and names only fields that it
+// has.
 func TestStrangersAreNamed(t *testing.T) {
 	t.Parallel()
 	got := finished(t, false, told{Name: text.Name(`Obst & Gemüse <b> \u0026`), Lines: []told2{{Text: "x"}}})
@@ -48,8 +49,8 @@ func TestStrangersAreNamed(t *testing.T) {
 	}
 }
 
-// A result that is too large loses the end of its largest list, wherever it stands, and says so
-// beside what was said before. One that promises to be whole stays whole.
+// A result that is too large loses the end of its largest list, at any depth, and reports that
+// beside its other notes. A result that promises to be whole stays whole.
 func TestResultsAreCut(t *testing.T) {
 	t.Parallel()
 	long := told{Name: "n", Notes: []Note{{Code: "stale", Message: "old"}}}
@@ -72,7 +73,7 @@ func TestResultsAreCut(t *testing.T) {
 	}
 }
 
-// Rows have a value for every column that one of the objects has.
+// Each row has a value for every column that one of the objects has.
 func TestTabled(t *testing.T) {
 	t.Parallel()
 	got := string(Tabled([]byte(`{"rows2":[{"a":1.50,"b":"x"},{"a":2,"c":true}],"next_cursor":""}`), "rows2"))

@@ -22,15 +22,15 @@ import (
 // IdempotencyWindow is how long an answer is stored for a repeated key.
 const IdempotencyWindow = 24 * time.Hour
 
-// MaxIdempotencyKey is the longest key that is accepted.
+// MaxIdempotencyKey is the maximum length of a key.
 const MaxIdempotencyKey = 255
 
-// Replayable reports whether the op honours Idempotency-Key: every POST that creates or triggers
+// Replayable reports whether the op honors Idempotency-Key: every POST that creates or triggers
 // something.
 func (o *Op) Replayable() bool { return o.Writes && o.Method == http.MethodPost }
 
-// cover encrypts an answer for the caller that received it: it may show a secret once (a new key),
-// and a copy of the database must not contain it.
+// cover returns the cipher that encrypts an answer for the caller that received it. The answer may
+// show a secret once (a new key), and a copy of the database must not contain it.
 func cover(a Actor, key string) (cipher.AEAD, []byte, error) {
 	block, err := aes.NewCipher(a.Bond[:])
 	if err != nil {
@@ -43,20 +43,21 @@ func cover(a Actor, key string) (cipher.AEAD, []byte, error) {
 	return aead, []byte(a.credential().String() + " " + key), nil
 }
 
-// keyName is the tool's argument that stands for the header of REST.
+// keyName is the tool's argument that corresponds to the REST header.
 const keyName = "idempotency_key"
 
-// Once gives the op's tool an idempotency key, as every POST has one over REST.
+// Once gives the op's tool an idempotency key, as every POST over REST has one.
 func Once(o *Op) *Op {
 	most := MaxIdempotencyKey
 	o.toolIn = new(*o.input(Tool))
 	o.toolIn.Props = append(slices.Clone(o.toolIn.Props), Prop{Name: keyName, Schema: &Schema{
-		Type: "string", MaxLen: &most, Description: "Repeat a call with the same key, and it is done once", Agent: "-",
+		Type: "string", MaxLen: &most, Description: "Repeating a call with the same key has no second effect",
+		Agent: "-",
 	}})
 	return o
 }
 
-// keyed removes the key from valid arguments and makes it the call's.
+// keyed moves the key from valid arguments to the call.
 func (c *Call) keyed(o *Op, args map[string]any) {
 	if key, ok := args[keyName].(string); ok && c.Surface == Tool && o.In.Prop(keyName) == nil {
 		c.IdempotencyKey = key
@@ -81,8 +82,8 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args input) (Answer, er
 		return Answer{}, errs.New(errs.ValidationError, "Idempotency-Key must be text of at most %d characters",
 			MaxIdempotencyKey)
 	}
-	// Keyed with what only the caller has: arguments may hold a password, which a plain hash in a
-	// copied database would let someone guess.
+	// The MAC is keyed with a secret that only the caller has. Arguments may contain a password,
+	// which someone with a copy of the database could guess from a plain hash.
 	mac := hmac.New(sha256.New, c.Actor.Bond[:])
 	fmt.Fprintf(mac, "%s\x00%s\x00%s", c.Surface, o.Route, args.json)
 	sum := [sha256.Size]byte(mac.Sum(nil))
@@ -161,8 +162,8 @@ func (s storedAnswer) replay(c *Call, same bool) (Answer, error) {
 	return Answer{Status: s.Status, Body: body, ETag: s.ETag, Change: s.Change, Replayed: true}, nil
 }
 
-// ForgetAnswers deletes stored answers that are past their window, one batch at most, and returns
-// how many it deleted.
+// ForgetAnswers deletes every stored answer past its window, one batch at most, and returns how
+// many it deleted.
 func ForgetAnswers(ctx context.Context, q pg.Querier) (int64, error) {
 	return pg.Exec(ctx, q, `
 		delete from idempotency where (actor_id, key) in (

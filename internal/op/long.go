@@ -21,9 +21,11 @@ const (
 
 // Long declares that the op starts work that continues after the call, and lets callers wait for it
 // to end. A writing op then returns 202, or 200 if the work has ended.
+//
 // The wait begins after the commit, even for an answer that an idempotency key had stored, and
-// holds neither connection nor transaction. How long a caller waits is not part of the call's
+// holds neither a connection nor a transaction. How long a caller waits is not part of the call's
 // arguments.
+//
 // toolWait is how long a tool waits by default. wait returns the state of the work when the time is
 // over, and whether it has ended.
 func Long[Out any](o *Op, toolWait time.Duration, wait func(context.Context, Out, time.Duration) (Out, bool)) *Op {
@@ -81,7 +83,7 @@ func (o *Op) patience(args map[string]any) time.Duration {
 }
 
 // Await returns the latest answer after waiting for the work, which the caller has committed. A
-// failed wait does not undo what was accepted, so there is no error.
+// failed wait does not undo the accepted work, so there is no error.
 func (o *Op) Await(ctx context.Context, a Answer, s Surface, d time.Duration) Answer {
 	if d == 0 || a.Status >= http.StatusBadRequest {
 		return a
@@ -103,8 +105,8 @@ func (o *Op) Await(ctx context.Context, a Answer, s Surface, d time.Duration) An
 	return now
 }
 
-// ToolLimit gives the op's tool a default and a maximum of its own for its limit, because a model
-// reads less at once than a program.
+// ToolLimit gives the op's tool its own default and maximum for limit, because a model reads less
+// at once than a program.
 func ToolLimit(o *Op, usual, most int) *Op {
 	o.toolIn = new(*o.input(Tool))
 	o.toolIn.Props = slices.Clone(o.toolIn.Props)

@@ -21,8 +21,6 @@ const (
 // Names that people type are short. A longer word may be a secret, and so may a candidate close to
 // it.
 func Nearest(word string, all []Candidate) []Candidate {
-	// Names that people type are short. What is longer may be a secret, and so may what comes near
-	// it.
 	if len(word) > longest {
 		return nil
 	}
@@ -40,7 +38,7 @@ func Nearest(word string, all []Candidate) []Candidate {
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	var out []Candidate
 	for _, f := range found[:min(len(found), mostNear)] {
-		if 10*f.score >= 8*found[0].score { // what is much farther than the nearest is not meant
+		if 10*f.score >= 8*found[0].score { // a much weaker match is not meant
 			out = append(out, f.Candidate)
 		}
 	}
@@ -56,8 +54,8 @@ func near(word string, list []string) []string {
 	return values(Nearest(word, all))
 }
 
-// alike measures, out of 1,000, how much of a word is in another, less the more the other contains
-// besides: groceries is in food_and_drink_groceries.
+// alike returns how much of a word is in another, out of 1,000, and less the more the other
+// contains besides: groceries is in food_and_drink_groceries.
 func alike(given, other map[string]bool) int {
 	if len(given) == 0 || len(other) == 0 {
 		return 0
@@ -126,12 +124,12 @@ func valueAt(args map[string]any, path string) any {
 	return at
 }
 
-// NoField returns the error of a choice of fields that names one which the records do not have. It
-// lists what may be chosen.
+// NoField returns the error for a field selection that names an unknown field. It lists the valid
+// ones.
 func NoField(given, records string, sets, fields []string) error {
 	d := errs.Detail{
 		Field: "fields", Code: "enum", Suggestions: near(given, append(slices.Clone(sets), fields...)),
-		Message: "names a field that " + records + " do not have; use " + strings.Join(sets, ", ") + ", or any of " +
+		Message: "unknown field of " + records + "; use " + strings.Join(sets, ", ") + ", or any of " +
 			strings.Join(fields, ", "),
 	}
 	if len(d.Suggestions) > 0 {

@@ -15,11 +15,11 @@ import (
 // A Scope is the permission that a call requires.
 type Scope int
 
-// The scopes, each including those before it. Auto in a Spec means the usual one: Read for a
-// reading use case, Full for a writing one.
+// The scopes, each including those before it. Auto in a Spec means the default: Read for a reading
+// use case, Full for a writing one.
 const (
 	Auto   Scope = iota
-	Open         // nobody needs to say who they are
+	Open         // no credential needed
 	AnyKey       // any valid credential
 	Read         // read_only suffices
 	Full         // full_access
@@ -40,42 +40,42 @@ func (s Scope) String() string {
 	return "auto"
 }
 
-// A Spec is a line of a domain's menu: everything about a use case except its code.
+// A Spec describes a use case: everything about it except its code.
 type Spec struct {
 	// Name is noun.verb, such as tag.create: the operation's id and the command "tag create". It is
 	// "" for a use case that is only a tool.
 	Name    string
-	Route   string // "POST /tags", below /api/v1; "" when it has none
-	Tool    string // "create_tag"; "" when it is none
+	Route   string // "POST /tags", below /api/v1; "" if it has none
+	Tool    string // "create_tag"; "" if it is not a tool
 	Scope   Scope
 	Summary string // one sentence for people
-	// Agent tells an agent when to choose the tool and how to use it; "" repeats Summary.
+	// Agent explains to an agent when to choose the tool and how to use it; "" repeats Summary.
 	Agent string
-	// People declares what agents may not do; zero if they may do everything.
+	// People declares what agents may not do; the zero value means no restriction.
 	People People
 
-	// Own: it is about the signed-in member's own records. Callers without a session get 404, and
+	// Own: it works on the signed-in member's own records. Callers without a session get 404, and
 	// it is not a command, because commands have no session.
 	Own bool
-	// Heavy: a call may keep a core busy for seconds, so few run at one time, and fewer for one
+	// Heavy: a call may keep a core busy for seconds, so few run at a time, and fewer for one
 	// caller.
 	Heavy bool
-	// Whole: the tool's list has no cursor and is never cut, because the API promises so.
+	// Whole: the tool's list has no cursor and is never cut, because the API promises it whole.
 	Whole bool
 	// Record: the answer has an ETag, although it is not one record with an id. A list that is sent
 	// row by row has one only if it is short enough to be sent whole.
 	Record bool
 	// Seals: it stores a secret, which a server without an encryption key cannot do.
 	Seals bool
-	// Provided: it needs a provider or model to be configured, and fails with 422 without one.
+	// Provided: it needs a configured provider or model, and fails with 422 without one.
 	Provided bool
 	// Destructive: the tool removes or merges something (even if it can be undone).
 	Destructive bool
-	// Overwrites: the tool replaces what somebody may have set. Clients are told that it is
-	// destructive too, because it does more than add.
+	// Overwrites: the tool replaces values that somebody may have set. Clients also see it as
+	// destructive, because it does more than add.
 	Overwrites bool
-	// Idempotent: a second call with the same arguments changes nothing. PUT, PATCH and DELETE are
-	// so without it.
+	// Idempotent: a second call with the same arguments changes nothing. PUT, PATCH and DELETE
+	// always are.
 	Idempotent bool
 	// OpenWorld: it calls a service outside the household's own server.
 	OpenWorld bool
@@ -85,7 +85,7 @@ type Spec struct {
 	// TextIn is "field media/type": the raw body of that type fills that field; the other fields
 	// come from the query.
 	TextIn  string
-	TextOut string // media type: the answer is a string, sent as it is
+	TextOut string // media type: the answer is a string, sent unchanged
 }
 
 // An Op is a use case that any surface can serve.
@@ -94,7 +94,7 @@ type Op struct {
 	Method, Path string
 	Status       int // of success over HTTP
 	Writes       bool
-	// Admin: among members only admins may run it, if it requires full_access; other callers need
+	// Admin: among members, only admins may run it, if it requires full_access. Other callers need
 	// only the scope.
 	Admin bool
 	// Proof: a signed-in member must have proved their identity within the last minutes.
@@ -104,20 +104,20 @@ type Op struct {
 	bodyType  string
 	record    bool // the answer has an ETag
 	toolOut   *Schema
-	shape     func(any) any // the tool's own shape of the answer; nil for the same
-	toolIn    *Schema       // the tool's own input; nil for the same
+	shape     func(any) any // converts the answer to the tool's own shape; nil if it has none
+	toolIn    *Schema       // the tool's own input; nil if it has none
 	wait      func(context.Context, Answer, time.Duration) (any, bool)
 	ask       func(context.Context, pg.Querier, input) (any, error) // before the transaction; nil for most
 	run       func(context.Context, pg.Querier, input) (any, error)
 	stream    *stream // sends the answer row by row; nil for most
 }
 
-// Reading makes an Op of a use case that changes nothing.
+// Reading returns an Op for a use case that changes nothing.
 func Reading[In, Out any](s Spec, f func(context.Context, pg.Querier, In) (Out, error)) *Op {
 	return define[In, Out](s, false, f)
 }
 
-// Writing makes an Op of a use case that runs in the transaction that Call opens.
+// Writing returns an Op for a use case that runs in the transaction that Call opens.
 func Writing[In, Out any](s Spec, f func(context.Context, pg.Tx, In) (Out, error)) *Op {
 	return define[In, Out](s, true, func(ctx context.Context, q pg.Querier, in In) (Out, error) {
 		tx, ok := q.(pg.Tx)
@@ -139,7 +139,7 @@ type Deleted struct {
 
 func define[In, Out any](s Spec, writes bool, f func(context.Context, pg.Querier, In) (Out, error)) *Op {
 	o := &Op{Spec: s, Writes: writes, In: SchemaOf[In](), Out: SchemaOf[Out]()}
-	o.In.Props = slices.Clone(o.In.Props) // where HTTP carries them is the op's own
+	o.In.Props = slices.Clone(o.In.Props) // where HTTP carries them differs by op
 	o.Method, o.Path, _ = strings.Cut(s.Route, " ")
 	if o.Scope == Auto {
 		o.Scope = Read
@@ -189,10 +189,10 @@ func (o *Op) Group() string {
 	return noun
 }
 
-// AdminsOnly reports whether among members only admins may run the op.
+// AdminsOnly reports whether, among members, only admins may run the op.
 func (o *Op) AdminsOnly() bool { return o.Admin && o.Scope == Full }
 
-// IsRecord reports whether the answer has an ETag: it is one record, or its Spec says so.
+// IsRecord reports whether the answer has an ETag: it is one record, or its Spec sets Record.
 func (o *Op) IsRecord() bool { return o.record }
 
 // ToolOut returns the schema of the tool's answer.
@@ -204,7 +204,7 @@ func (o *Op) ToolOut() *Schema {
 }
 
 // ToolList returns the key under which a tool's structured content wraps an answer that is a list:
-// the tool's name without its verb. It is "" for other answers.
+// the tool's name without its verb. It is "" for any other answer.
 func (o *Op) ToolList() string {
 	if o.ToolOut().Type != "array" {
 		return ""
@@ -231,7 +231,7 @@ func (o *Op) FromBody(raw []byte) any {
 	return string(raw)
 }
 
-// assignInputs decides where HTTP carries each input. Names are one flat set: a path variable, a
+// assignInputs determines where HTTP carries each input. Names are one flat set: a path variable, a
 // query parameter or a field of the body, never two of them.
 func (o *Op) assignInputs() {
 	if o.Route == "" {
@@ -286,7 +286,7 @@ func (o *Op) check() {
 func Shaped[Out, Shape any](o *Op, shape func(Out) Shape) *Op {
 	o.toolOut = SchemaOf[Shape]()
 	o.shape = func(v any) any {
-		return shape(v.(Out)) //nolint:forcetypeassert // the op's own answer; another type is a mistake in the menu and must panic
+		return shape(v.(Out)) //nolint:forcetypeassert // the op's own answer; another type is a mistake in its declaration and must panic
 	}
 	return o
 }

@@ -51,8 +51,8 @@ func patch(got *patchThing) *Op {
 		})
 }
 
-// Everything that is wrong is found at once, each fault under its path, in words that say what is
-// wanted and never what was given.
+// All faults are found at once, each with its path. Their messages state what is expected and never
+// repeat the given value.
 func TestAcceptFindsEveryFault(t *testing.T) {
 	t.Parallel()
 	o := patch(new(patchThing))
@@ -98,7 +98,7 @@ func TestAcceptFindsEveryFault(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", args, diff)
 		}
 		if err != nil && strings.Contains(err.Error(), "toolong") {
-			t.Errorf("the error repeats what was given: %v", err)
+			t.Errorf("the error repeats the given value: %v", err)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestUnknownNamesGetAHint(t *testing.T) {
 	s := SchemaOf[patchThing]()
 	for name, want := range map[string]string{
 		"nmae": "did you mean name?", "Name": "did you mean name?",
-		"totally_else": "known are: id, name",
+		"totally_else": "expected one of: id, name",
 	} {
 		if got := s.unknown(name); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", name, got)
@@ -201,7 +201,7 @@ func TestToolsGetShortIDs(t *testing.T) {
 	}
 	printed, _ := json.Marshal(patch(new(patchThing)).ToolOutput())
 	if strings.Contains(string(printed), "short_id") || strings.Contains(string(printed), "uuid") {
-		t.Errorf("the tool's schema promises what it does not send: %s", printed)
+		t.Errorf("the tool's schema has fields that it does not send: %s", printed)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// A menu line that contradicts itself stops the program at its start, not a caller later.
+// A Spec that contradicts itself stops the program at its start, not a caller later.
 func TestBadMenuLines(t *testing.T) {
 	t.Parallel()
 	read := func(context.Context, pg.Querier, None) (thing, error) { return thing{}, nil }
@@ -287,15 +287,15 @@ func FuzzParseObject(f *testing.F) {
 		}
 		again, err := json.Marshal(m)
 		if err != nil {
-			t.Fatalf("what was parsed does not print: %v", err)
+			t.Fatalf("the parsed value cannot be printed: %v", err)
 		}
 		if _, err := ParseObject(again); err != nil {
-			t.Fatalf("what was printed does not parse: %v", err)
+			t.Fatalf("the printed value cannot be parsed: %v", err)
 		}
 	})
 }
 
-// Whatever comes in, it is refused as a fault of the input, or the struct can hold it.
+// Any input is either rejected with a validation error, or the struct can hold it.
 func FuzzAccept(f *testing.F) {
 	f.Add([]byte(`{"id":"x","note":null,"items":[{"name":"a","tags":["b"],"limit":3}]}`))
 	f.Add([]byte(`{"id":"x","count":99999999999999999999}`))
@@ -315,7 +315,7 @@ func FuzzAccept(f *testing.F) {
 			return
 		}
 		if _, err := o.run(t.Context(), fakeTx{}, args); err != nil {
-			t.Fatalf("accepted, and does not fit: %v", err)
+			t.Fatalf("accepted, but the struct cannot hold it: %v", err)
 		}
 	})
 }
@@ -331,13 +331,13 @@ func FuzzFromText(f *testing.F) {
 		}
 		if accepted, _, err := o.accept(&Call{Args: args, Surface: REST}); err == nil {
 			if _, err := o.run(t.Context(), fakeTx{}, accepted); err != nil {
-				t.Fatalf("accepted, and does not fit: %v", err)
+				t.Fatalf("accepted, but the struct cannot hold it: %v", err)
 			}
 		}
 	})
 }
 
-// A body of a great many faults costs no more than one of fifty: nobody reads the rest.
+// A body with very many faults costs no more than one with fifty, because nobody reads the rest.
 func TestValidationStopsCounting(t *testing.T) {
 	t.Parallel()
 	o := patch(new(patchThing))
@@ -353,10 +353,10 @@ func TestValidationStopsCounting(t *testing.T) {
 		var faults []errs.Detail
 		o.In.validate(args, "", &faults)
 		if len(faults) != errs.MaxFaults+1 {
-			t.Errorf("%s: %d faults were looked for", name, len(faults))
+			t.Errorf("%s: %d faults were collected", name, len(faults))
 		}
 		if err, ok := errors.AsType[*errs.Error](errs.Faults(faults)); !ok || len(err.Details) != errs.MaxFaults ||
-			err.Message != "the input has more than 50 faults; details lists the first 50" {
+			err.Message != "more than 50 fields are invalid; details lists the first 50" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -372,7 +372,7 @@ func (bag) Schema() *Schema {
 	return &Schema{Type: "object", Props: []Prop{{Schema: SchemaOf[planet](), Name: "home", Required: true}}}
 }
 
-// A type can say its values, or its whole schema: lists of the program need no tags.
+// A type can list its values or return its whole schema, so that lists in the program need no tags.
 func TestTypesThatDescribeThemselves(t *testing.T) {
 	t.Parallel()
 	s := SchemaOf[struct {
@@ -391,6 +391,6 @@ func TestTypesThatDescribeThemselves(t *testing.T) {
 		}
 	}
 	if b := s.Prop("bag"); b.Description != "What it holds" || s.Prop("other").Required {
-		t.Errorf("tags do not count: %+v", b)
+		t.Errorf("tags have no effect: %+v", b)
 	}
 }

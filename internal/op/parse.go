@@ -12,7 +12,7 @@ import (
 
 const maxDepth = 32
 
-// ParseObject reads the JSON object of a body or of a tool call. Numbers stay as written, a
+// ParseObject reads the JSON object of a body or of a tool call. Numbers keep their notation. A
 // repeated name is an error, and so is anything after the object.
 func ParseObject(raw []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -37,7 +37,7 @@ type shapeError struct{ msg string }
 
 func (e shapeError) Error() string { return e.msg }
 
-// Shown returns what a parser says about a text, without the text itself.
+// Shown returns a parser's error without the text that it parsed.
 func Shown(err error) string {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("the fault is at byte %d", s.Offset)

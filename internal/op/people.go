@@ -18,20 +18,20 @@ type People struct {
 	kind   string
 	fields []string
 	dry    bool // agents may call it with dry_run
-	strict bool // also agents whose key may administer
+	strict bool // applies even if the key may administer
 }
 
 // The declarations without a list: the whole op, the whole op unless dry_run is true, or the op on
-// another caller's records. What dry_run means only the op knows: that of a workflow is stored.
+// another caller's records. Each op defines its own dry_run: that of a workflow is stored.
 var (
 	PeopleAlways    = People{kind: "always"}
 	PeopleUnlessDry = People{kind: "always", dry: true}
 	PeopleOthers    = People{kind: "others"}
-	// PeopleStrictly is PeopleAlways that no right of a key lifts.
+	// PeopleStrictly is PeopleAlways that no key's rights can lift.
 	PeopleStrictly = People{kind: "always", strict: true}
 )
 
-// PeopleFields reserves single inputs for people: "name" reserves the input whatever its value,
+// PeopleFields reserves single inputs for people: "name" reserves the input with any value,
 // "name=value" only that value.
 func PeopleFields(fields ...string) People { return People{kind: "fields", fields: fields} }
 
@@ -43,7 +43,7 @@ func (p People) String() string {
 	return p.kind
 }
 
-// Strict reports whether the declaration holds for agents whose key may administer, too.
+// Strict reports whether the declaration also applies to agents whose key may administer.
 func (p People) Strict() bool { return p.strict }
 
 // JSON returns the declaration as the OpenAPI document prints it, or nil if the op is open to
@@ -68,7 +68,7 @@ func (p People) Fields() []string {
 }
 
 // Bound reports whether declarations of People apply to the actor: it is an agent, and no person
-// gave its key the right to administer. A run has no key that could have it.
+// gave its key the right to administer. A run has no key that could have this right.
 func (a Actor) Bound() bool { return a.Type == Agent && (!a.Administers || a.Run != nil) }
 
 const dryRun = "dry_run"
@@ -79,13 +79,13 @@ func (o *Op) ForAgents() string {
 	switch o.People.kind {
 	case "always":
 		if o.People.dry {
-			return "agents may do this only with dry_run: true"
+			return "agents can only do this with dry_run: true"
 		}
-		return "agents may not do this"
+		return "agents can't do this"
 	case "fields":
-		return "agents may not set " + strings.ReplaceAll(strings.Join(o.People.fields, ", "), "=", " to ")
+		return "agents can't set " + strings.ReplaceAll(strings.Join(o.People.fields, ", "), "=", " to ")
 	case "others":
-		return "agents may do this only to their own records"
+		return "agents can only do this to their own records"
 	}
 	return ""
 }
@@ -94,7 +94,7 @@ func (o *Op) ForAgents() string {
 // runs are open to agents, the decision depends on the arguments and is left to forPeopleGiven.
 func (o *Op) forPeople(a Actor) error {
 	if o.People.strict && a.Type == Agent {
-		return errs.New(errs.Forbidden, "%s, whatever their key; ask a person of the household to do it", o.ForAgents())
+		return errs.New(errs.Forbidden, "%s; ask a member of the household", o.ForAgents())
 	}
 	if a.Bound() && o.People.kind == "always" && !o.People.dry {
 		return peopleOnly(a, o.ForAgents())
@@ -113,15 +113,15 @@ func (o *Op) forPeopleGiven(a Actor, given map[string]any) error {
 	for _, f := range o.People.fields {
 		name, value, exact := strings.Cut(f, "=")
 		if v, ok := given[name]; ok && (!exact || v == value) {
-			return peopleOnly(a, "agents may not set "+strings.Replace(f, "=", " to ", 1))
+			return peopleOnly(a, "agents can't set "+strings.Replace(f, "=", " to ", 1))
 		}
 	}
 	return nil
 }
 
 // Owned rejects an agent that acts on another caller's record. The use case of an op that declares
-// PeopleOthers calls it with the record's owner, which only the use case knows; rule says what the
-// agent may do instead.
+// PeopleOthers calls it with the record's owner, which only the use case knows; rule states what
+// the agent may do instead.
 func Owned(ctx context.Context, owner *id.ID, rule string) error {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok && c.op != nil && c.op.People.kind != PeopleOthers.kind {
 		return fmt.Errorf("op %s checks a record's owner but does not declare PeopleOthers", c.op.ID())
@@ -133,18 +133,18 @@ func Owned(ctx context.Context, owner *id.ID, rule string) error {
 	return peopleOnly(a, rule)
 }
 
-// peopleOnly is the error of all these checks. An assistant or a run cannot be given the right to
-// administer, so its error does not mention it.
+// peopleOnly returns the error of all these checks. An assistant or a run cannot be given the right
+// to administer, so its error does not mention it.
 func peopleOnly(a Actor, why string) error {
 	if a.Key == nil {
-		return errs.New(errs.Forbidden, "%s; ask a person of the household to do it", why)
+		return errs.New(errs.Forbidden, "%s; ask a member of the household", why)
 	}
 	return errs.New(errs.Forbidden,
-		`%s; ask a person of the household to do it, or an admin for a key that may administer (may: ["administer"])`,
+		`%s; ask a member of the household, or ask an admin for a key that can administer (may: ["administer"])`,
 		why)
 }
 
-// checkPeople panics on a declaration that has no meaning.
+// checkPeople panics on a meaningless declaration.
 func (o *Op) checkPeople(bad func(string)) {
 	if o.People.kind != "" && !o.Writes {
 		bad("an op that only reads must not declare People")

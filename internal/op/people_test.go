@@ -12,8 +12,7 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// A use case that asks whose a record is must say so in its declaration: or nobody could read who
-// may do what.
+// A use case that checks a record's owner must declare it, or nobody could read who may do what.
 func TestOwnedWithoutADeclaration(t *testing.T) {
 	t.Parallel()
 	r := &op.Runner{DB: pgtest.New(t)}

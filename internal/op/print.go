@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// JSON prints the schema as JSON Schema 2020-12, the dialect of both OpenAPI 3.1 and MCP. ref names
-// the component of a struct, or returns "" to have it printed in place.
+// JSON prints the schema as JSON Schema 2020-12, the dialect of both OpenAPI 3.1 and MCP. ref
+// returns the component of a struct, or "" to print the struct in place.
 func (s *Schema) JSON(ref func(*Schema) string) Tree {
 	return s.print(ref, false, true)
 }
 
-// Inside prints the schema itself in place, and the structs within it as ref says. Strict closes
+// Inside prints the schema itself in place, and the structs within it as ref decides. Strict closes
 // its objects to unknown names.
 func (s *Schema) Inside(ref func(*Schema) string, strict bool) Tree {
 	unnamed := *s
@@ -22,8 +22,8 @@ func (s *Schema) Inside(ref func(*Schema) string, strict bool) Tree {
 }
 
 // ToolInput prints the op's input for the tool list, every part in place. A model pays for every
-// character of it with every request, so it has only what helps to choose arguments: lengths,
-// maxima, formats and patterns are checked all the same, and an error says what is wrong.
+// character of it with every request, so it has only what helps to choose arguments. Lengths,
+// maxima, formats and patterns are still checked, and an error explains what is wrong.
 func (o *Op) ToolInput() Tree { return o.input(Tool).brief() }
 
 // brief prints a schema as ToolInput does. Objects are not closed, because some take more than is
@@ -71,17 +71,17 @@ func (s *Schema) brief() Tree {
 	return t
 }
 
-// familiar are descriptions of arguments that mean the same in every tool: the server's
-// instructions say once that ids are short ids, and how pages go on.
+// familiar matches descriptions of arguments that mean the same in every tool. The server's
+// instructions explain once that ids are short ids, and how to get the next page.
 var familiar = regexp.MustCompile(`^(The [a-z ]+'s (UUID or short id|short id or UUID|slug)|UUID or short id|` +
 	`Short ids or UUIDs|Page size|next_cursor of the previous page.*)$`)
 
-// alias begins the description of a second name for an argument. A tool takes it without printing
-// it.
+// alias is the prefix of the description of an argument's second name. A tool accepts that name
+// without printing it.
 const alias = "The same as "
 
-// Quiet leaves arguments out of the printed tool, which takes them all the same: its description
-// says where they are explained.
+// Quiet omits arguments from the printed tool, which still accepts them. The tool's description
+// refers to where they are explained.
 func Quiet(o *Op, names ...string) *Op {
 	o.toolIn = new(*o.input(Tool))
 	o.toolIn.Props = slices.Clone(o.toolIn.Props)
@@ -110,7 +110,7 @@ func (o *Op) ToolOutput() Tree {
 		o.ToolOut().strangers(func(string) { strangers = true })
 		if strangers {
 			said = Tree{{"untrusted", Tree{
-				{"type", "string"}, {"description", "The fields that strangers wrote, if there are any"},
+				{"type", "string"}, {"description", "Fields written by third parties, if any"},
 			}}}
 		}
 		said = append(said, props...)
@@ -125,8 +125,8 @@ func (o *Op) ToolOutput() Tree {
 
 func inline(*Schema) string { return "" }
 
-// manyValues is beyond how many values an enumeration is left out of a tool: error codes would fill
-// the list.
+// manyValues is the number of values above which a tool omits an enumeration: error codes would
+// fill the list.
 const manyValues = 30
 
 func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
@@ -158,7 +158,7 @@ func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
 	t.Add("description", s.Description)
 	format := s.Format
 	if lean && format == "uuid" || format == "line" || format == "file" || format == momentFormat {
-		format = "" // tools print ids short; line and file are our own words
+		format = "" // tools print ids short; line, file and moment are not standard formats
 	}
 	t.Add("format", format)
 	if len(s.Enum) > 0 && (!lean || len(s.Enum) <= manyValues) {
@@ -219,7 +219,7 @@ func (s *Schema) printProps(t *Tree, ref func(*Schema) string, lean, strict bool
 	*t = append(*t, Member{"properties", props})
 	t.Add("required", required)
 	if strict {
-		// Inputs are closed, so that typos do not pass; answers stay open, so that a new field
+		// Inputs are closed, so that typos are rejected. Answers stay open, so that a new field
 		// breaks nobody.
 		t.Add("additionalProperties", false)
 	}

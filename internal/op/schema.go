@@ -24,8 +24,8 @@ const (
 	InText  = "text"
 )
 
-// A Schema is the JSON Schema of a Go type, limited to what coffer's types need. One schema
-// validates every surface and is printed into the OpenAPI document and the tool list.
+// A Schema is the JSON Schema of a Go type, limited to the features that coffer's types need. One
+// schema validates every surface and is printed into the OpenAPI document and the tool list.
 type Schema struct {
 	Name        string // of the Go struct; "" for everything else
 	Type        string // string, integer, number, boolean, object, array; "" for any
@@ -33,11 +33,12 @@ type Schema struct {
 	Format      string
 	Description string
 	Pattern     *regexp.Regexp
-	Hint        string // what Pattern asks for, in words
+	Hint        string // the requirement of Pattern, in words
 	Enum        []string
 	Default     any
 	Example     any
-	// Screen is what a command uses on a terminal if nothing is given.
+	// Screen of an input is the value that a command uses on a terminal if none is given. Screen of
+	// an output is how a command prints it there.
 	Screen    string
 	Min, Max  *int // of a number
 	MinLen    *int // of a string in characters, of an array in items
@@ -47,16 +48,19 @@ type Schema struct {
 	Values    *Schema // of a map
 	Unchecked bool    // only documented here; its reader validates it
 	Stranger  bool    // text that someone outside the household wrote
-	Single    bool    // of an array: one string in place of a list is taken, as before it was a list
+	Single    bool    // for an array: one string is accepted in place of a list, as before it was a list
 	// Agent is the description that a tool prints, if it differs; "-" for none.
 	Agent string
-	// Referred: its description says where its parts are explained, so a tool prints none of them.
+	// Referred: its description refers to where its parts are explained, so a tool prints none of
+	// them.
 	Referred bool
-	// Spelled are the components that show it in the OpenAPI document, itself first, if they say
-	// more than what is validated here.
+	// Spelled are the components that show it in the OpenAPI document, itself first, if they
+	// contain more than is validated here.
 	Spelled []Member
-	// Whole is the whole record, if this is the part of it that a caller chose.
+	// Whole is the whole record, if this schema is the part of it that a caller chose.
 	Whole *Schema
+
+	number *numeral // how a number is read; nil: as an amount
 }
 
 // A Prop is a named part of an object.
@@ -69,7 +73,7 @@ type Prop struct {
 	Quiet    bool   // a tool takes it without printing it
 }
 
-// Prop is the property of that name, or nil.
+// Prop returns the property of that name, or nil.
 func (s *Schema) Prop(name string) *Prop {
 	for i := range s.Props {
 		if s.Props[i].Name == name {
@@ -82,8 +86,8 @@ func (s *Schema) Prop(name string) *Prop {
 // A Null is an optional field of a PATCH that can also be cleared: absent leaves it, null clears
 // it, a value sets it. If null makes no sense, the field is a pointer with omitempty.
 type Null[T any] struct {
-	Set   bool // given at all, be it as null
-	Value *T   // nil when null or absent
+	Set   bool // given, even as null
+	Value *T   // nil if null or absent
 }
 
 // UnmarshalJSON implements json.Unmarshaler; encoding/json calls it for null too.
@@ -95,7 +99,7 @@ func (n *Null[T]) UnmarshalJSON(b []byte) error {
 // MarshalJSON implements json.Marshaler.
 func (n Null[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
 
-// IsZero makes omitzero leave an absent field out.
+// IsZero makes omitzero omit an absent field.
 func (n Null[T]) IsZero() bool { return !n.Set }
 
 func (Null[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
@@ -113,36 +117,66 @@ var known = map[reflect.Type]Schema{
 		Type: "number", Format: "decimal",
 		Description: "Exact, two decimals; positive is money out",
 	},
-	reflect.TypeFor[money.Total]():     {Type: "number", Format: "decimal", Description: "Exact, two decimals"},
-	reflect.TypeFor[money.Micros]():    {Type: "number", Format: "decimal", Description: "Exact, up to six decimals"},
-	reflect.TypeFor[money.Rate]():      {Type: "number", Format: "decimal", Description: "Exact, up to nine decimals"},
+	reflect.TypeFor[money.Total](): {Type: "number", Format: "decimal", Description: "Exact, two decimals"},
+	reflect.TypeFor[money.Micros](): {
+		Type: "number", Format: "decimal", Description: "Exact, up to six decimals", number: &micros,
+	},
+	reflect.TypeFor[money.Rate](): {
+		Type: "number", Format: "decimal", Description: "Exact, up to nine decimals", number: &rates,
+	},
 	reflect.TypeFor[money.Converted](): {Type: "number", Format: "decimal", Description: "An estimate, two decimals"},
 	reflect.TypeFor[text.Untrusted]():  {Type: "string", Stranger: true},
 	reflect.TypeFor[File]():            {Type: "string", Format: "file"},
 	reflect.TypeFor[json.RawMessage](): {},
 }
 
+// A numeral defines how the numbers of a type are read. The type can hold every number that parse
+// accepts.
+type numeral struct {
+	parse func(string) (fmt.Stringer, error)
+	form  string // its description for errors
+}
+
+var (
+	amounts = numeral{reading(money.Parse), "a number with at most two decimals"}
+	micros  = numeral{reading(money.ParseMicros), "a number from 0 on with at most six decimals"}
+	rates   = numeral{reading(money.ParseRate), "a number above zero with at most nine digits before and nine after " +
+		"the decimal point, such as 1.0845"}
+)
+
+func reading[T fmt.Stringer](parse func(string) (T, error)) func(string) (fmt.Stringer, error) {
+	return func(s string) (fmt.Stringer, error) { return parse(s) }
+}
+
+// numbers returns how a number of the schema is read; most are amounts.
+func (s *Schema) numbers() *numeral {
+	if s.number == nil {
+		return &amounts
+	}
+	return s.number
+}
+
 // momentFormat is the format of a date or a time. No standard has a name for it, so the OpenAPI
 // document and tools show a plain string.
 const momentFormat = "moment"
 
-// A schemer states its schema itself: its parts follow from a list in the program and not from a
+// A schemer returns its own schema: its parts come from a list in the program and not from a
 // struct.
 type schemer interface{ Schema() *Schema }
 
-// A speller is a type whose component in the OpenAPI document says more than its schema: the type's
-// own component first, then those that it refers to.
+// A speller is a type whose component in the OpenAPI document contains more than its schema. It
+// returns the type's own component first, then those that it refers to.
 type speller interface{ Spell() []Member }
 
-// An enumerated type is a string that lists its values.
+// An enumerated type is a string type that lists its values.
 type enumerated interface{ Enum() []string }
 
 // SchemaOf returns the schema of T. The schemas of its parts are shared with all other schemas that
 // have them, and must not be changed.
 func SchemaOf[T any]() *Schema { return schemaFor(reflect.TypeFor[T]()) }
 
-// structs are the schemas of named structs, each inferred once in a process: most of what the
-// program has in memory at rest is schemas.
+// structs caches the schemas of named structs, so that each is inferred once per process: most of
+// the memory of the idle program is schemas.
 var structs sync.Map // of reflect.Type to *Schema
 
 func schemaFor(t reflect.Type) *Schema {
@@ -207,7 +241,7 @@ func inferPlain(t reflect.Type) *Schema {
 		s.addFields(t)
 	case reflect.Interface:
 	default:
-		// A float could hold an amount; no shape of ours may have one.
+		// A float could hold an amount; no type of ours may have one.
 		panic(fmt.Sprintf("op: %s is not supported in a schema", t))
 	}
 	return s
@@ -229,7 +263,7 @@ func (s *Schema) addFields(t reflect.Type) {
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		fs := schemaFor(f.Type)
 		if f.Type.Kind() == reflect.Pointer && optional {
-			fs.Nullable = false // absent or a value; null is Null's
+			fs.Nullable = false // absent or a value; only Null allows null
 		}
 		fs.describe(f)
 		if keep := f.Tag.Get("partial"); keep != "" {
@@ -243,7 +277,7 @@ func (s *Schema) addFields(t reflect.Type) {
 	}
 }
 
-// addPart adds the fields of an embedded struct; those of an embedded pointer are given all
+// addPart adds the fields of an embedded struct. The fields of an embedded pointer are present all
 // together or not at all.
 func (s *Schema) addPart(t reflect.Type) {
 	if t.Kind() != reflect.Pointer {
@@ -276,8 +310,11 @@ func (s *Schema) describe(f reflect.StructField) {
 	if d := get("doc"); d != "" {
 		s.Description = d
 	}
-	if get("object") == "any" { // JSON that somebody else printed: an object with whatever it has, or null
+	if get("object") == "any" { // JSON from elsewhere: an object with any fields, or null
 		s.Type, s.Nullable, s.Values = "object", true, &Schema{}
+	}
+	if get("stranger") != "" { // an object that contains text of strangers
+		s.Stranger = true
 	}
 	one := s
 	if s.Items != nil {

@@ -10,15 +10,15 @@ import (
 	"coffer/internal/errs"
 )
 
-// A Share limits what all callers together, and each of them alone, may use at one time: places for
-// expensive calls, bytes of large bodies. A caller that finds no room waits a while in order of
-// arrival; one that waits for its own room does not hold up others.
+// A Share limits how much of a resource all callers together, and each of them alone, may use at a
+// time: slots for expensive calls, or bytes of large bodies. If there is no room, a caller waits
+// for a while, in order of arrival. A caller that waits for its own room does not block others.
 type Share struct {
-	Total    int64         // of all callers
-	PerOwner int64         // of one
+	Total    int64         // for all callers
+	PerOwner int64         // for one caller
 	Patience time.Duration // how long to wait for room
-	Own      string        // the refusal when the caller's own calls take up its room, and
-	Others   string        // when all of them together take up the rest
+	Own      string        // the error if the caller's own calls use all of its room
+	Others   string        // the error if all callers together use all of the room
 
 	mu      sync.Mutex
 	used    int64
@@ -33,10 +33,11 @@ type claim struct {
 	granted chan struct{}
 }
 
-// maxWaiting is how many claims of one caller may wait at one time; a further one fails at once.
+// maxWaiting is the maximum number of claims of one caller that wait at a time; another one fails
+// at once.
 const maxWaiting = 100
 
-// Take takes room for n and returns a function that releases it. If n exceeds what one caller may
+// Take takes room for n and returns a function that releases it. If n is more than one caller may
 // have, it takes all of that.
 func (s *Share) Take(ctx context.Context, owner string, n int64) (release func(), err error) {
 	n = min(n, s.PerOwner, s.Total)
@@ -73,12 +74,12 @@ func (s *Share) Take(ctx context.Context, owner string, n int64) (release func()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := slices.Index(s.waiting, c)
-	if at < 0 { // room was made at the last moment
+	if at < 0 { // it was granted at the last moment
 		return s.releaser(owner, n), nil
 	}
 	s.waiting = slices.Delete(s.waiting, at, at+1)
 	own := s.by[owner]+n > s.PerOwner
-	s.serve() // whoever stood behind may fit
+	s.serve() // the next claims may fit now
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -88,8 +89,8 @@ func (s *Share) Take(ctx context.Context, owner string, n int64) (release func()
 	return nil, errs.New(errs.Unavailable, "%s", s.Others).Later(s.Patience)
 }
 
-// queued reports whether there is a waiting claim that this caller must not overtake: another of
-// its own, or one that waits for the shared room.
+// queued reports whether there is a waiting claim that this caller must not overtake: its own, or
+// one that waits for the shared room.
 func (s *Share) queued(owner string) bool {
 	return slices.ContainsFunc(s.waiting, func(c *claim) bool {
 		return c.owner == owner || s.by[c.owner]+c.n <= s.PerOwner
@@ -105,8 +106,8 @@ func (s *Share) grant(owner string, n int64) {
 	s.by[owner] += n
 }
 
-// serve grants waiting claims that fit, in order. A claim that lacks shared room keeps those behind
-// it waiting, or small claims would starve it.
+// serve grants waiting claims that fit, in order. A claim that lacks shared room blocks those
+// behind it, or small claims would starve it.
 func (s *Share) serve() {
 	left := s.waiting[:0]
 	full := false
@@ -137,7 +138,7 @@ func (s *Share) releaser(owner string, n int64) func() {
 	})
 }
 
-// HeavyShare is how many calls of heavy ops a process runs at one time: as many as it has cores,
+// HeavyShare returns the limit on heavy ops that a process runs at a time: as many as it has cores,
 // and half of these for one caller, so that others always find one.
 func HeavyShare() *Share {
 	cores := int64(runtime.GOMAXPROCS(0))
@@ -157,7 +158,7 @@ func (r *Runner) turn(ctx context.Context, o *Op, c *Call) (release func(), err 
 	return r.heavy.Take(ctx, c.Actor.ID.String(), 1)
 }
 
-// longAnswers is the share of answers that are sent row by row.
+// longAnswers returns the share of answers that are sent row by row.
 func (r *Runner) longAnswers() *Share {
 	r.once.Do(r.share)
 	return r.answers

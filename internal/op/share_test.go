@@ -19,7 +19,7 @@ func newShare(total, own int64) *Share {
 	return &Share{Total: total, PerOwner: own, Patience: time.Minute, Own: "own", Others: "others"}
 }
 
-// waits blocks until so many claims wait.
+// waits blocks until n claims wait.
 func (s *Share) waits(n int) {
 	for waiting := -1; waiting != n; time.Sleep(time.Millisecond) {
 		s.mu.Lock()
@@ -37,8 +37,8 @@ func take(t *testing.T, s *Share, owner string, n int64) func() {
 	return release
 }
 
-// Room goes to who came first; one who waits for its own room holds nobody else up, and one who
-// waits for the room of all is not overtaken by those who need less.
+// Room is granted in order of arrival. A caller that waits for its own room does not block others,
+// and a claim that waits for the shared room is not overtaken by smaller ones.
 func TestShareGoesInTurn(t *testing.T) {
 	t.Parallel()
 	s := newShare(10, 6)
@@ -76,35 +76,35 @@ func TestShareGoesInTurn(t *testing.T) {
 	}
 	for _, release := range releases {
 		release()
-		release() // twice is once
+		release() // a second release has no effect
 	}
 	if s.used != 0 || len(s.by) != 0 || len(s.waiting) != 0 {
 		t.Errorf("left over: %d used, %v, %d waiting", s.used, s.by, len(s.waiting))
 	}
 }
 
-// Who waits too long hears whose calls are in the way, and how long to wait; who gives up leaves no
-// trace.
+// A caller that waits too long gets an error with whose calls are in the way and when to retry. A
+// caller that gives up leaves no trace.
 func TestShareRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShare(10, 6)
 	s.Patience = time.Millisecond
-	release := take(t, s, "a", 100) // more than one may have is all that one may have
+	release := take(t, s, "a", 100) // more than the maximum takes the maximum
 	if _, err := s.Take(t.Context(), "a", 1); !errs.Is(err, errs.RateLimited) || !strings.Contains(err.Error(), "own") {
-		t.Errorf("its own room: %v", err)
+		t.Errorf("the caller's own room: %v", err)
 	}
 	more := take(t, s, "b", 4)
 	_, err := s.Take(t.Context(), "c", 1)
 	if e, ok := errors.AsType[*errs.Error](err); !ok || e.Code != errs.Unavailable || e.After == 0 ||
 		e.Message != "others" {
-		t.Errorf("the room of all: %v", err)
+		t.Errorf("the shared room: %v", err)
 	}
 	s.Patience = time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
 		if _, err := s.Take(ctx, "c", 1); !errors.Is(err, context.Canceled) {
-			t.Errorf("broken off: %v", err)
+			t.Errorf("canceled: %v", err)
 		}
 	})
 	s.waits(1)
@@ -117,26 +117,26 @@ func TestShareRefuses(t *testing.T) {
 	}
 }
 
-// Calls of one caller to a heavy op run one by one, and another caller's run beside them.
+// One caller's calls of a heavy op run one at a time, and another caller's run beside them.
 func TestHeavyCallsOfOneCallerLeaveRoom(t *testing.T) {
 	t.Parallel()
 	if most := heavyAtOnce(t, &Share{Total: 2, PerOwner: 1, Patience: time.Minute}); most != 1 {
-		t.Errorf("%d calls of one caller ran at one time, want 1", most)
+		t.Errorf("%d calls of one caller ran at once, want 1", most)
 	}
 }
 
-// The control: without the bound all of them run at one time, which the check above notices.
+// The control: without the limit all of them run at once, and the check above notices.
 func TestHeavyCallsWithoutBoundRunAtOnce(t *testing.T) {
 	t.Parallel()
 	if most := heavyAtOnce(t, &Share{Total: 1000, PerOwner: 1000, Patience: time.Minute}); most != heavyCalls {
-		t.Errorf("%d calls of one caller ran at one time, want %d", most, heavyCalls)
+		t.Errorf("%d calls of one caller ran at once, want %d", most, heavyCalls)
 	}
 }
 
 const heavyCalls = 40
 
-// heavyAtOnce makes calls of one caller while another one calls, and reports how many of the first
-// ran at one time.
+// heavyAtOnce makes calls of one caller while another one calls, and returns how many of the first
+// ran at the same time.
 func heavyAtOnce(t *testing.T, share *Share) int64 {
 	t.Helper()
 	var running, most atomic.Int64
@@ -154,7 +154,7 @@ func heavyAtOnce(t *testing.T, share *Share) int64 {
 			running.Add(-1)
 			return nil, nil
 		})
-	// nobody asks it anything, and it has enough connections for all
+	// Never queried, with enough connections for all callers.
 	db, err := pg.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none", pg.Options{MaxConns: 1000})
 	if err != nil {
 		t.Fatal(err)

@@ -16,18 +16,18 @@ const (
 	// sent. Smaller answers are sent whole.
 	streamBuffer = 256 << 10
 
-	// longestStream limits an answer that is sent row by row, however fast its reader is. The
-	// call's timeout limits each stretch between two writes.
+	// longestStream limits the time of an answer that is sent row by row, however fast its reader
+	// is. The call's timeout limits the time between two writes.
 	longestStream = 10 * time.Minute
 )
 
-// errEnough ends a list when a tool has shown enough of it.
+// errEnough ends a list when a tool has enough rows.
 var errEnough = errors.New("enough")
 
-// Streaming makes an Op of a use case that lists everything there is, row by row. It passes each
+// Streaming returns an Op for a use case that lists all rows, one by one. The use case passes each
 // row to the given function and stops if that fails. It must not hold a connection meanwhile: it
 // reads some rows, then passes them on. Over REST a long list is sent while it is read. A tool's
-// answer is cut to ToolBytes unless the Spec says Whole.
+// answer is cut to ToolBytes unless the Spec sets Whole.
 func Streaming[In, Row any](s Spec, f func(context.Context, pg.Querier, In, func(Row) error) error) *Op {
 	o := Reading(s, func(ctx context.Context, q pg.Querier, in In) ([]Row, error) {
 		return gather(ctx, s.Whole, func(each func(Row) error) error { return f(ctx, q, in, each) })
@@ -48,8 +48,8 @@ func StreamingIn[In, Row, Out any](s Spec, key string, wrap func([]Row) Out,
 	return o
 }
 
-// StreamingText is Streaming for a text that is written part by part; the Spec's TextOut says of
-// which kind it is.
+// StreamingText is Streaming for a text that is written in parts; the Spec's TextOut is its media
+// type.
 func StreamingText[In any](s Spec, f func(context.Context, pg.Querier, In, func(string) error) error) *Op {
 	o := Reading(s, func(ctx context.Context, q pg.Querier, in In) (string, error) {
 		var b strings.Builder
@@ -104,7 +104,7 @@ func streamOf[In, Row any](o *Op, before, after string,
 	}}
 }
 
-// AnswerShare is how many long answers a process sends at one time.
+// AnswerShare returns the limit on how many long lists a process sends at a time.
 func AnswerShare() *Share {
 	return &Share{
 		Total: 8, PerOwner: 4, Patience: 10 * time.Second,
@@ -119,11 +119,11 @@ type outflow struct {
 	runner  *Runner
 	call    *Call
 	buffer  bytes.Buffer
-	text    bool // its parts are sent as they are
+	text    bool // its parts are sent unchanged
 	rows    int
 	sent    bool
-	leave   func() // gives back the place of a reader in the database
-	release func() // gives back the room of a long answer
+	leave   func() // releases the reader's slot in the database
+	release func() // releases the room of a long answer
 	stall   *time.Timer
 	timeout time.Duration
 }
@@ -188,7 +188,7 @@ func (f *outflow) add(ctx context.Context, row any) error {
 	return f.flush(ctx)
 }
 
-// flush sends what has been collected. A slow reader holds no database connection meanwhile.
+// flush sends the buffer. A slow reader does not hold a database connection meanwhile.
 func (f *outflow) flush(ctx context.Context) error {
 	f.leave()
 	f.leave = func() {}
@@ -200,7 +200,7 @@ func (f *outflow) flush(ctx context.Context) error {
 		f.sent, f.release = true, release
 	}
 	if _, err := f.call.Out.Write(f.buffer.Bytes()); err != nil {
-		// the reader has gone, or does not read
+		// the reader has disconnected, or does not read
 		return fmt.Errorf("send response: %w", errors.Join(err, context.Canceled))
 	}
 	f.buffer.Reset()

@@ -39,7 +39,7 @@ func listRows(_ context.Context, _ pg.Querier, in rowsIn, each func(row) error) 
 
 func streamRunner(t *testing.T) *Runner {
 	t.Helper()
-	// nobody asks it anything
+	// never queried
 	db, err := pg.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none", pg.Options{MaxConns: 8})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func streamRunner(t *testing.T) *Runner {
 	return &Runner{DB: db}
 }
 
-// A pieces takes an answer and remembers how large its pieces were.
+// A pieces receives an answer and records the size of its largest piece.
 type pieces struct {
 	bytes.Buffer
 	largest int
@@ -68,8 +68,8 @@ func listCall(count int, fails bool) Call {
 	}
 }
 
-// A short list is an answer as any other; a long one is sent in pieces of a bounded size. Both are
-// the same JSON.
+// A short list is a normal answer; a long one is sent in pieces of limited size. Both are the same
+// JSON.
 func TestLongListsAreSentInPieces(t *testing.T) {
 	t.Parallel()
 	wrapped := StreamingIn(Spec{Name: "row.all", Route: "GET /all", Summary: "Lists rows."}, "rows",
@@ -105,8 +105,8 @@ func TestLongListsAreSentInPieces(t *testing.T) {
 	}
 }
 
-// A fault before anything was sent is an error as any other; one after that must not look like the
-// end.
+// A fault before anything was sent is a normal error. A fault after that must not look like the end
+// of the list.
 func TestStreamThatFails(t *testing.T) {
 	t.Parallel()
 	r := streamRunner(t)
@@ -123,7 +123,7 @@ func TestStreamThatFails(t *testing.T) {
 	}
 }
 
-// A tool's list is cut to what a model can read, and says so beside the list.
+// A tool's list is cut to a size that a model can read, with a note beside the list.
 func TestToolListEndsEarly(t *testing.T) {
 	t.Parallel()
 	r := streamRunner(t)
@@ -136,13 +136,13 @@ func TestToolListEndsEarly(t *testing.T) {
 			t.Errorf("%d rows: the tool shows %d, want %d; %v", count, len(got), want, err)
 		}
 		if said := strings.Contains(a.Text(), `"truncated"`); said != (count > want) || len(a.Text()) > ToolBytes {
-			t.Errorf("%d rows: %d bytes, and what is said about them: %v", count, len(a.Text()), a.Aside)
+			t.Errorf("%d rows: %d bytes, with the remarks %v", count, len(a.Text()), a.Aside)
 		}
 	}
 }
 
-// A slow reader takes one of the places for long answers and nothing else; when all are taken,
-// further long answers are refused before they have begun.
+// A slow reader takes one of the slots for long answers and nothing else. When all are taken,
+// further long answers are refused before they start.
 func TestSlowReadersTakeTheirOwnPlaces(t *testing.T) {
 	t.Parallel()
 	r := streamRunner(t)
@@ -178,7 +178,7 @@ func TestSlowReadersTakeTheirOwnPlaces(t *testing.T) {
 	all.Wait()
 }
 
-// A slowly takes its first piece when it is told to.
+// A slowly blocks its first write until the test continues.
 type slowly struct{ begun, leave chan struct{} }
 
 func (s slowly) Write(b []byte) (int, error) {
@@ -190,7 +190,7 @@ func (s slowly) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A reader who takes nothing for the time of a call is given up.
+// If a reader takes nothing for the duration of a call, the stream ends.
 func TestStalledStreamEnds(t *testing.T) {
 	t.Parallel()
 	r := streamRunner(t)

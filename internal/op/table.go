@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Tabled makes of a printed answer with a list of objects one with columns and rows, in about half
-// of the bytes. The list stays, empty. A value that an object does not have is null.
+// Tabled turns a printed answer with a list of objects into one with columns and rows, in about
+// half of the bytes. The list stays, but empty. A value that an object does not have is null.
 func Tabled(body []byte, list string) []byte {
 	top, err := membersOf(body)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // A Tree is a JSON object whose members keep their order, so that documents read as their authors
-// meant and differ only where something changed.
+// intended and diffs show only real changes.
 type Tree []Member
 
 // A Member is a named value of a Tree.
@@ -67,7 +67,7 @@ func (t Tree) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// YAML prints the tree as YAML. Scalars are printed as JSON prints them, which YAML reads alike.
+// YAML prints the tree as YAML. Scalars are printed as JSON, which YAML reads the same.
 func (t Tree) YAML() string {
 	var b strings.Builder
 	writeYAML(&b, t, 0)

@@ -11,19 +11,18 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
-	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/text"
 )
 
-// validate checks v against the schema and collects every fault under its path. Messages say what
-// is expected and never repeat what was given.
+// validate checks v against the schema and collects every fault with its path. Messages state what
+// is expected and never repeat the given value.
 func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
 	add := func(code, format string, args ...any) {
 		*faults = append(*faults, errs.Detail{Field: path, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 	if s.Unchecked || len(*faults) > errs.MaxFaults {
-		return // what nobody will read need not be found
+		return // nobody reads further faults
 	}
 	if v == nil {
 		if !s.Nullable && s.Type != "" {
@@ -60,13 +59,13 @@ func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
 	case "integer":
 		s.validateInteger(v, add)
 	case "number":
-		if _, err := money.Parse(fmt.Sprint(v)); err != nil {
-			add("type", "must be a number with at most two decimals")
+		if _, err := s.numbers().parse(fmt.Sprint(v)); err != nil {
+			add("type", "must be %s", s.numbers().form)
 		}
 	}
 }
 
-// Check validates a value that did not come from a call; faults carry that name.
+// Check validates a value that did not come from a call; faults name it name.
 func (s *Schema) Check(v any, name string) error {
 	var faults []errs.Detail
 	s.validate(v, name, &faults)
@@ -205,7 +204,7 @@ func (s *Schema) bounds(n int, unit string, add addFault) {
 
 func span(lo, hi *int, unit string) string {
 	switch {
-	case lo != nil && hi != nil && *lo > 0:
+	case lo != nil && hi != nil && (*lo > 0 || unit == ""): // a length is never below 0, but a number may be
 		return fmt.Sprintf("from %d to %d%s", *lo, *hi, unit)
 	case hi != nil:
 		return fmt.Sprintf("at most %d%s", *hi, unit)
@@ -221,7 +220,7 @@ func article(kind string) string {
 }
 
 // unknown explains an unknown name and suggests the closest known one: a typo must be reported, and
-// should not cost a look into the manual.
+// should not require a look into the manual.
 func (s *Schema) unknown(name string) string {
 	best, distance := "", 3
 	names := make([]string, 0, len(s.Props))
@@ -233,14 +232,15 @@ func (s *Schema) unknown(name string) string {
 	}
 	switch {
 	case best != "":
-		return fmt.Sprintf("is not known here; did you mean %s?", best)
+		return fmt.Sprintf("unknown field; did you mean %s?", best)
 	case len(names) == 0:
-		return "is not known here; this takes no input"
+		return "unknown field; this call takes no input"
 	}
-	return "is not known here; known are: " + strings.Join(names, ", ")
+	return "unknown field; expected one of: " + strings.Join(names, ", ")
 }
 
-// printable keeps an unknown name from carrying anything but a name into the answer.
+// printable reduces an unknown name to harmless characters, so that the answer cannot carry
+// anything but a name.
 func printable(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -251,7 +251,7 @@ func printable(name string) string {
 	return clean[:min(len(clean), 40)]
 }
 
-// edits is the Levenshtein distance of two short words; long ones are simply far apart.
+// edits returns the Levenshtein distance of two short words; long words count as far apart.
 func edits(a, b string) int {
 	if len(a) > 40 {
 		return len(a)

@@ -10,18 +10,18 @@ import (
 	"coffer/internal/pg"
 )
 
-// CallIn is Call as a part of tx: what the op writes commits with it, and an error undoes only what
-// the op did. After the commit the caller may wait with Op.Await, for as long as CallIn returns.
+// CallIn is Call within tx: the op's writes commit with tx, and an error undoes only the op's own
+// writes. After the commit the caller may wait with Op.Await, for as long as CallIn returns.
 //
-// An error that is not an *errs.Error means that tx is lost, or must be run again. It is returned
-// as it is, so that whoever opened tx can do so.
+// An error that is not an *errs.Error means that tx cannot continue, or must be run again. It is
+// returned unchanged, so that the opener of tx can run it again.
 //
-// Each statement has the time of a call. One that takes longer fails, and tx stays usable. A call
-// of many statements that takes twice that time is broken off together with tx.
+// Each statement may take as long as a call. A statement that takes longer fails, and tx stays
+// usable. A call of many statements that takes twice that time is canceled together with tx.
 func (r *Runner) CallIn(ctx context.Context, tx pg.Tx, o *Op, c Call) (Answer, time.Duration, error) {
 	start := time.Now()
 	c.op, c.words, c.changed = o, r.Words, &changed{by: c.Actor.ID}
-	c.Out, c.IdempotencyKey = nil, "" // the transaction is what happens once
+	c.Out, c.IdempotencyKey = nil, "" // the transaction itself happens only once
 	ctx = context.WithValue(ctx, callKey{}, &c)
 	answer, patience, err := r.within(ctx, tx, o, &c)
 	if lost(err) {
@@ -30,7 +30,7 @@ func (r *Runner) CallIn(ctx context.Context, tx pg.Tx, o *Op, c Call) (Answer, t
 	if err != nil {
 		looked := pg.Savepoint(ctx, tx, func(sp pg.Tx) error {
 			err = r.suggest(ctx, sp, o, c.Args, err)
-			return errLooked // rolled back, because a look that failed must not spoil tx
+			return errLooked // rolled back, because a failed lookup must not break tx
 		})
 		if lost(looked) {
 			return Answer{}, 0, looked
@@ -47,7 +47,7 @@ func (r *Runner) CallIn(ctx context.Context, tx pg.Tx, o *Op, c Call) (Answer, t
 
 var errLooked = errors.New("only looked")
 
-// lost reports whether the transaction in which err arose can do nothing more.
+// lost reports whether the transaction in which err occurred cannot continue.
 func lost(err error) bool {
 	return err != nil && (pg.Retryable(err) || pg.Away(err) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded))
@@ -63,7 +63,8 @@ func (r *Runner) within(ctx context.Context, tx pg.Tx, o *Op, c *Call) (answer A
 	}()
 	if o.ask != nil {
 		return Answer{}, 0, errs.New(errs.Forbidden,
-			"this asks someone outside the household and cannot be done here; ask a person of the household to do it")
+			"this call contacts an outside service, which isn't possible here; ask a member of the household "+
+				"to do it")
 	}
 	if err := o.Allows(c.Actor); err != nil {
 		return Answer{}, 0, err
@@ -101,8 +102,8 @@ func (r *Runner) within(ctx context.Context, tx pg.Tx, o *Op, c *Call) (answer A
 	return answer, patience, err
 }
 
-// statementTime sets how long a statement may take until the transaction ends, and returns what it
-// was before.
+// statementTime sets how long a statement may take until the transaction ends, and returns the
+// previous value.
 func statementTime(ctx context.Context, tx pg.Tx, most string) (string, error) {
 	return pg.Value[string](ctx, tx, `
 		with was as materialized (select current_setting('statement_timeout') as most)

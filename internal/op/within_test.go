@@ -18,7 +18,7 @@ type put struct {
 }
 
 // A call in a transaction commits with it, and undoes only itself if it is refused, takes too long
-// or panics. What the database wants to be run again goes up as it is.
+// or panics. An error that requires the transaction to run again is returned unchanged.
 func TestCallIn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -78,7 +78,7 @@ func TestCallIn(t *testing.T) {
 			t.Errorf("done: %+v, %v", answer, err)
 		}
 		if now, err := pg.Value[string](t.Context(), tx, `show statement_timeout`); err != nil || now != before {
-			t.Errorf("the time of a statement is %s, was %s: %v", now, before, err)
+			t.Errorf("the statement timeout is %s, was %s: %v", now, before, err)
 		}
 		_, err = pg.Exec(t.Context(), tx, `insert into line values ('beside')`)
 		return err
@@ -120,15 +120,15 @@ func TestCallIn(t *testing.T) {
 	}
 }
 
-// A run has no key that could administer, whatever its actor says.
+// A run has no key that could administer, even if its actor has Administers set.
 func TestRunsAreBound(t *testing.T) {
 	t.Parallel()
 	run := id.New()
 	a := op.Actor{Type: op.Agent, ID: run, Run: &run, Scope: op.Read, Administers: true}
 	if !a.Bound() {
-		t.Error("a run administers")
+		t.Error("a run may administer")
 	}
 	if a.Run = nil; a.Bound() {
-		t.Error("the control: a key that administers is bound")
+		t.Error("the control: a key that may administer is bound")
 	}
 }

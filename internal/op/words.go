@@ -13,7 +13,7 @@ import (
 // Prefix is the path prefix of the REST API.
 const Prefix = "/api/v1"
 
-// SurfaceHeader is the header with which a command that runs on a server asks for errors in its own
+// SurfaceHeader is the header with which a command that runs on a server requests errors in its own
 // words.
 const SurfaceHeader = "Coffer-Surface"
 
@@ -21,7 +21,7 @@ const SurfaceHeader = "Coffer-Surface"
 // own words for them.
 type Words map[string]*Op
 
-// WordsOf returns the words for a menu.
+// WordsOf returns the Words of a list of ops.
 func WordsOf(ops []*Op) Words {
 	w := Words{}
 	for _, o := range ops {
@@ -34,8 +34,8 @@ func WordsOf(ops []*Op) Words {
 	return w
 }
 
-// On returns an error in the words of a surface; an error that is not an errs.Error is returned as
-// it is.
+// On returns an error in the words of a surface. An error that is not an errs.Error is returned
+// unchanged.
 func (w Words) On(s Surface, err error) error {
 	e, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -44,13 +44,13 @@ func (w Words) On(s Surface, err error) error {
 	return e.Worded(func(name string) string { return w.name(s, name) })
 }
 
-// name returns what an op is called on a surface, or "" if the surface does not have it.
+// name returns the name of an op on a surface, or "" if the surface does not have it.
 func (w Words) name(s Surface, name string) string {
 	o := w[name]
 	switch {
 	case o == nil:
 		return ""
-	case s == Tool && o.Tool == "" && strings.HasSuffix(name, ".list"): // the tool may be an op of its own
+	case s == Tool && o.Tool == "" && strings.HasSuffix(name, ".list"): // the tool may be a separate op
 		if list := "list_" + o.Group() + "s"; w[list] != nil {
 			return list
 		}
@@ -63,8 +63,8 @@ func (w Words) name(s Surface, name string) string {
 	return o.Method + " " + Prefix + o.Path
 }
 
-// See returns what an op is called on the surface of the call that ctx belongs to, for a note in an
-// answer. It is "" if that surface does not have the op.
+// See returns the name of an op on the surface of the call in ctx, for a note in an answer. It is
+// "" if that surface does not have the op.
 func See(ctx context.Context, name string) string {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {
 		return c.words.name(c.reader(), name)
@@ -72,7 +72,7 @@ func See(ctx context.Context, name string) string {
 	return ""
 }
 
-// Command returns how the op is called on the command line, with its positional arguments.
+// Command returns the op's command line, with its positional arguments.
 func (o *Op) Command() string {
 	words := []string{"coffer", strings.Replace(o.Name, ".", " ", 1)}
 	for _, p := range o.In.Props {
@@ -83,8 +83,8 @@ func (o *Op) Command() string {
 	return strings.Join(words, " ")
 }
 
-// Public is errs.Public in the words of the call that ctx belongs to, for an error that becomes
-// part of an answer.
+// Public is errs.Public in the words of the call in ctx, for an error that becomes part of an
+// answer.
 func Public(ctx context.Context, err error) *errs.Error {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {
 		err = c.words.On(c.reader(), err)
@@ -92,7 +92,7 @@ func Public(ctx context.Context, err error) *errs.Error {
 	return errs.Public(err, "")
 }
 
-// reader returns the surface whose words errors use: a command that runs on a server arrives by
+// reader returns the surface whose words errors use: a command that runs on a server arrives over
 // REST.
 func (c *Call) reader() Surface {
 	if c.Words != "" {
@@ -113,12 +113,12 @@ func (r *Runner) suggest(ctx context.Context, q pg.Querier, o *Op, args map[stri
 	if !ok || r.Candidates == nil {
 		return err
 	}
-	if e.Lookup != "" && len(e.Details) == 0 { // the record that the call is about
+	if e.Lookup != "" && len(e.Details) == 0 { // the record that the call addresses
 		for _, p := range slices.Backward(o.In.Props) {
 			if p.In == InPath {
 				if found := r.near(ctx, q, e.Lookup, wordsAt(args, p.Name)); len(found) > 0 {
 					e.Details = []errs.Detail{{
-						Field: p.Name, Code: "reference", Message: "there is no such record",
+						Field: p.Name, Code: "reference", Message: "not found",
 						Lookup: e.Lookup, Suggestions: values(found),
 					}}
 					e.Message = meant(e.Message, found)
@@ -141,7 +141,7 @@ func (r *Runner) suggest(ctx context.Context, q pg.Querier, o *Op, args map[stri
 	return err
 }
 
-// near returns the records of a kind that are close to the first word that names none.
+// near returns the records of a kind that are close to the first unknown word.
 func (r *Runner) near(ctx context.Context, q pg.Querier, lookup string, given []string) []Candidate {
 	look := r.Candidates[lookup]
 	if look == nil {
@@ -149,7 +149,7 @@ func (r *Runner) near(ctx context.Context, q pg.Querier, lookup string, given []
 	}
 	all, err := look(ctx, q)
 	if err != nil {
-		return nil // the error itself says enough
+		return nil // the error itself is clear enough
 	}
 	for _, word := range given {
 		if !slices.ContainsFunc(all, func(c Candidate) bool { return c.Value == word }) {
@@ -159,8 +159,8 @@ func (r *Runner) near(ctx context.Context, q pg.Querier, lookup string, given []
 	return nil
 }
 
-// unrepeated drops the names that contain what was given, or a long part of it: an error never
-// repeats it, because it could be a secret.
+// unrepeated drops names that contain the given word, or a long part of it: an error never repeats
+// it, because it could be a secret.
 func unrepeated(word string, found []Candidate) []Candidate {
 	given := []rune(strings.ToLower(strings.TrimSpace(word)))
 	part := min(len(given), longPart)
@@ -177,7 +177,7 @@ func unrepeated(word string, found []Candidate) []Candidate {
 	return found
 }
 
-// longPart is how many characters in a row a name may not share with what was given.
+// longPart is the number of consecutive characters that a name may not share with the given word.
 const longPart = 12
 
 // meant inserts "did you mean" before the hint of a message.

@@ -19,7 +19,7 @@ type SyncHealth struct {
 	Connections   []ConnectionHealth `json:"connections"`
 	Failing       int                `json:"failing" doc:"Connections whose syncs fail or that need a person"`
 	Overdue       int                `json:"overdue" doc:"Connections that should have been synced by now"`
-	Quarantined   int64              `json:"quarantined" doc:"Quarantined rows: sent by a provider but not readable"`
+	Quarantined   int64              `json:"quarantined" doc:"Unreadable rows (quarantine)"`
 	Queued        int64              `json:"queued" doc:"Syncs waiting to run"`
 	Running       int64              `json:"running"`
 	OldestQueued  *pg.Time           `json:"oldest_queued_at" doc:"When the longest waiting sync was queued"`
@@ -42,7 +42,7 @@ type ConnectionHealth struct {
 	NextSyncAt          *pg.Time        `json:"next_sync_at" db:"next_sync_at"`
 	ConsecutiveFailures int             `json:"consecutive_failures" db:"consecutive_failures"`
 	Quarantined         int64           `json:"quarantined" db:"quarantined"`
-	Covered             []CoveredDays   `json:"covered" db:"-" doc:"Of the last 90 days those that its data covers: up to the last sync, or the days of imported files"`
+	Covered             []CoveredDays   `json:"covered" db:"-" doc:"Days of the last 90 that its data covers: up to the last sync, or the days of imported files"`
 }
 
 // CoveredDays is days that a connection's data covers, both included.

@@ -41,71 +41,73 @@ func (o *Overviews) Ops() []*op.Op {
 		}, o.Health),
 		op.Reading(op.Spec{
 			Name: "pulse.get", Route: "GET /pulse", Record: true,
-			Summary: "Shows in a few numbers whether anything changed or needs attention; clients may poll it.",
+			Summary: "Returns a few counters that tell whether anything changed or needs attention; meant " +
+				"for polling.",
 		}, o.Pulse),
 		op.Reading(op.Spec{
 			Name: "overview.get", Route: "GET /overview", Tool: "get_overview", Record: true,
 			Summary: "Shows the household at a glance: members, accounts, connections, reviews, spending, rules " +
 				"and reports.",
 			Agent: "Shows the household at a glance: members, accounts with balances, when each connection " +
-				"last synced, what awaits review, money in and out this month and last, rules, unread reports, " +
-				"findings (find_patterns lists them), and who you are with the writes left today. Call it first, " +
-				"and tell the user what notes say.",
+				"last synced, the review queue, money in and out this month and last, rules, unread reports, " +
+				"findings (find_patterns lists them), and who you are with the writes left today. Call this " +
+				"first, and pass on its notes to the user.",
 		}, o.Overview),
 	}
 }
 
 // An Overview is the household at a glance.
 type Overview struct {
-	You           OverviewCaller    `json:"you" doc:"Who calls, and what they may do"`
+	You           OverviewCaller    `json:"you" doc:"The caller and its permissions"`
 	HouseholdName string            `json:"household_name"`
 	Today         pg.Date           `json:"today" doc:"Today in the household's time zone, which decides where months begin"`
 	Members       []OverviewMember  `json:"members"`
 	Accounts      []OverviewAccount `json:"accounts" doc:"Without hidden accounts"`
-	Balances      []OverviewBalance `json:"balances" doc:"What accounts stand at today, added up by currency as in GET /net-worth; currencies are never mixed"`
-	Books         OverviewBooks     `json:"books" doc:"How many accounts have transactions that explain their balances"`
+	Balances      []OverviewBalance `json:"balances" doc:"Today's balances, added up by currency as in GET /net-worth; currencies are never mixed"`
+	Books         OverviewBooks     `json:"books" doc:"Balance checks of the accounts, by result"`
 	Connections   []Freshness       `json:"connections"`
 	Review        Backlog           `json:"review" doc:"Transactions tagged needs-review"`
+	Uncategorized int64             `json:"uncategorized" doc:"Posted transactions in totals without a category, reviewed or not; 10,000 means that many or more"`
 	Spending      Spending          `json:"spending" doc:"Totals as in GET /transactions/summary: without transfers, mirrored rows and hidden accounts, with pending transactions"`
 	Rules         RuleState         `json:"rules"`
 	UnreadReports int64             `json:"unread_reports"`
-	Agents        OverviewAgents    `json:"agents" doc:"What the household's own agents cost this month, and what they wait for"`
-	Links         OverviewLinks     `json:"links" doc:"Account links that wait for a decision"`
-	Findings      OverviewFindings  `json:"findings" doc:"What somebody should look at, of the last 90 days; a minute may pass until a new transaction counts"`
+	Agents        OverviewAgents    `json:"agents" doc:"Cost of the household's own agents this month, and what they need from people"`
+	Links         OverviewLinks     `json:"links" doc:"Suggested account links that need review"`
+	Findings      OverviewFindings  `json:"findings" doc:"Findings from the last 90 days; new transactions count after about a minute"`
 	Data          OverviewData      `json:"data" doc:"The first and the newest transaction"`
-	Notes         []op.Note         `json:"notes" doc:"What the numbers do not say"`
+	Notes         []op.Note         `json:"notes" doc:"Caveats about the figures"`
 }
 
 // An OverviewCaller is the caller.
 type OverviewCaller struct { //nolint:revive // it names a schema of the API, where no package stands before it
 	Name      string          `json:"name"`
-	Kind      string          `json:"kind,omitempty" enum:"key,assistant,session,run" doc:"Absent for a command on the server itself"`
+	Kind      string          `json:"kind,omitempty" enum:"key,assistant,session,run" doc:"Absent for a command run on the server"`
 	ActorType string          `json:"actor_type" enum:"user,agent,system"`
 	Scope     string          `json:"scope" enum:"read_only,full_access"`
-	Writes    *conduct.Budget `json:"writes,omitempty" doc:"What is left of today's limit; absent without one"`
+	Writes    *conduct.Budget `json:"writes,omitempty" doc:"Writes left of today's limit; absent without one"`
 }
 
-// OverviewAgents is what the household's own agents cost, and what they wait for.
+// OverviewAgents shows the cost of the household's own agents, and what they wait for.
 type OverviewAgents struct { //nolint:revive // it names a schema of the API, where no package stands before it
-	Spent        money.Micros  `json:"spent_usd" db:"spent" doc:"What models cost this month, in US dollars, with what is reserved for calls under way"`
-	Ceiling      *money.Amount `json:"ceiling_usd" db:"ceiling" doc:"The most that models may cost this month; null means no limit"`
+	Spent        money.Micros  `json:"spent_usd" db:"spent" doc:"AI cost this month in US dollars, including amounts reserved for calls in progress"`
+	Ceiling      *money.Amount `json:"ceiling_usd" db:"ceiling" doc:"Monthly AI limit; null means no limit"`
 	PlansWaiting int64         `json:"plans_waiting" db:"plans" doc:"Plans that a person must apply or drop"`
 }
 
 // OverviewLinks is the account links that wait for a decision.
 type OverviewLinks struct { //nolint:revive // it names a schema of the API, where no package stands before it
 	Proposed int64 `json:"proposed"`
-	Pairs    int64 `json:"pairs" doc:"Pairs of transactions that totals count twice if the links are right"`
+	Pairs    int64 `json:"pairs" doc:"Transaction pairs that totals count twice if the links are confirmed"`
 }
 
-// OverviewFindings is how many findings are open, by kind.
+// OverviewFindings counts open findings by kind.
 type OverviewFindings struct { //nolint:revive // it names a schema of the API, where no package stands before it
-	Duplicate   int64 `json:"duplicate" doc:"Charged twice"`
-	Refund      int64 `json:"refund" doc:"Money that a payee gave back"`
+	Duplicate   int64 `json:"duplicate" doc:"Duplicate charges"`
+	Refund      int64 `json:"refund" doc:"Refunds"`
 	Unusual     int64 `json:"unusual"`
 	PriceChange int64 `json:"price_change"`
 	Missed      int64 `json:"missed" doc:"Recurring payments that are overdue"`
-	Gap         int64 `json:"gap" doc:"Books that do not add up"`
+	Gap         int64 `json:"gap" doc:"Balance mismatches"`
 }
 
 // OverviewData is the days that transactions span.
@@ -132,28 +134,28 @@ type OverviewAccount struct { //nolint:revive // it names a schema of the API, w
 	Type      string         `json:"type" enum:"depository,credit,loan,investment,other"`
 	UserName  *string        `json:"user_name"`
 	Currency  money.Currency `json:"iso_currency_code"`
-	Current   *money.Amount  `json:"balance_current" doc:"Of a card or loan: the debt"`
+	Current   *money.Amount  `json:"balance_current" doc:"For a card or loan: the debt"`
 	Available *money.Amount  `json:"balance_available"`
 	AsOf      *pg.Time       `json:"balance_as_of"`
-	Today     *money.Amount  `json:"balance_today" doc:"The last stated balance and the posted transactions since; null if nobody stated one"`
-	Date      *pg.Date       `json:"balance_date" doc:"Day of the last stated balance"`
-	Source    *string        `json:"balance_source" enum:"provider,statement,manual" doc:"Who stated it"`
-	Books     string         `json:"books_status" enum:"proved,gap,open,none" doc:"Whether its transactions explain its balances"`
+	Today     *money.Amount  `json:"balance_today" doc:"The last reported balance plus posted transactions since; null if no balance is known"`
+	Date      *pg.Date       `json:"balance_date" doc:"Date of the last reported balance"`
+	Source    *string        `json:"balance_source" enum:"provider,statement,manual" doc:"Source of the balance"`
+	Books     string         `json:"books_status" enum:"proved,gap,open,none" doc:"Whether its transactions match its balances"`
 }
 
 // OverviewBooks counts accounts by the status of their books.
 type OverviewBooks struct { //nolint:revive // it names a schema of the API, where no package stands before it
 	Proved int64 `json:"proved"`
-	Gap    int64 `json:"gap" doc:"Somewhere transactions do not explain the balances"`
-	Open   int64 `json:"open" doc:"It cannot be told"`
-	None   int64 `json:"none" doc:"No balance was stated, or transactions do not explain the value"`
+	Gap    int64 `json:"gap" doc:"Accounts with a mismatch"`
+	Open   int64 `json:"open" doc:"Accounts without enough data"`
+	None   int64 `json:"none" doc:"Accounts without a balance, or whose value doesn't depend on transactions"`
 }
 
 // An OverviewBalance is what the accounts of one currency come to.
 type OverviewBalance struct { //nolint:revive // it names a schema of the API, where no package stands before it
 	Currency money.Currency `json:"iso_currency_code"`
 	Assets   money.Total    `json:"assets"`
-	Debts    money.Total    `json:"debts" doc:"Debt on cards and loans"`
+	Debts    money.Total    `json:"debts" doc:"Debts on cards and loans"`
 	Net      money.Total    `json:"net"`
 	Accounts int64          `json:"accounts" doc:"Accounts with a known balance"`
 }
@@ -201,12 +203,12 @@ type MonthTotal struct {
 type RuleState struct {
 	Total     int64    `json:"total" db:"total"`
 	Enabled   int64    `json:"enabled" db:"enabled"`
-	Proposed  int64    `json:"proposed" db:"proposed" doc:"Rules that agents proposed; they do nothing until a person enables them"`
+	Proposed  int64    `json:"proposed" db:"proposed" doc:"Rules suggested by agents, which stay disabled until a person enables them"`
 	Hits      int64    `json:"hits" db:"hits" doc:"Matches at sync of all rules since they were created"`
 	LastHitAt *pg.Time `json:"last_hit_at" db:"last_hit_at"`
 }
 
-// today is what the household calls today, and its name.
+// today is the current day of the household, and its name.
 type today struct {
 	Name      string  `db:"household_name"`
 	Today     pg.Date `db:"today"`
@@ -283,7 +285,7 @@ func caller(ctx context.Context, q pg.Querier) (OverviewCaller, error) {
 	return you, err
 }
 
-// unknown says that accounts are missing from the balances, because theirs is not known.
+// unknown notes that accounts are missing from the balances, because theirs is not known.
 func (out Overview) unknown(ctx context.Context) []op.Note {
 	var n int64
 	for _, a := range out.Accounts {
@@ -294,9 +296,9 @@ func (out Overview) unknown(ctx context.Context) []op.Note {
 	if n == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("%d accounts have no known balance and are not in balances", n)
+	message := fmt.Sprintf("%d accounts have no balance and aren't included", n)
 	if n == 1 {
-		message = "1 account has no known balance and is not in balances"
+		message = "1 account has no balance and isn't included"
 	}
 	return []op.Note{{Code: "no_balance", Message: message, Count: &n, See: op.See(ctx, "account.list")}}
 }
@@ -362,6 +364,9 @@ func (o *Overviews) money(ctx context.Context, q pg.Querier, out *Overview) erro
 // state reads what waits and what works by itself.
 func state(ctx context.Context, q pg.Querier, out *Overview) (err error) {
 	if out.Review.Count, err = Reviews(ctx, q, 0); err != nil {
+		return err
+	}
+	if out.Uncategorized, err = uncategorized(ctx, q); err != nil {
 		return err
 	}
 	out.Rules, err = pg.One[RuleState](ctx, q, `

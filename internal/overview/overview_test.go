@@ -17,8 +17,8 @@ import (
 	"coffer/internal/total"
 )
 
-// Months are the household's own, and nothing is ever added across currencies: what is shown equals
-// what was put in, by hand.
+// Months are the household's own, and nothing is ever added across currencies: the figures equal
+// sums made by hand.
 func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

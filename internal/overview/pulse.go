@@ -4,13 +4,15 @@ import (
 	"context"
 
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/report"
 )
 
-// manyReviews is where the pulse stops counting the review queue: a client asks every few seconds,
-// and nobody can tell larger queues apart at a glance.
+// manyReviews is the limit of the pulse's count of the review queue, and of the overview's count of
+// transactions without a category: a client asks every few seconds, and nobody can distinguish
+// larger queues at a glance.
 const manyReviews = 10_000
 
 // A Pulse is what changes from minute to minute, small enough to ask for often.
@@ -19,7 +21,7 @@ type Pulse struct {
 	LastChangeAt  *pg.Time `json:"last_change_at"`
 	ReviewCount   int64    `json:"review_count" doc:"Transactions tagged needs-review; 10,000 means that many or more"`
 	UnreadReports int64    `json:"unread_reports"`
-	PlansWaiting  int64    `json:"plans_waiting" doc:"Plans of workflows that wait for a decision"`
+	PlansWaiting  int64    `json:"plans_waiting" doc:"Workflow plans that need a decision"`
 	RunningJobs   int64    `json:"running_jobs" doc:"Jobs that are queued or running"`
 	Attention     int64    `json:"connections_attention" doc:"Connections that fail, are overdue or need a person; GET /sync/health lists them"`
 }
@@ -58,10 +60,9 @@ const plans = `select count(*) from workflow_run where plan_state = 'waiting'`
 
 // Reviews counts the transactions that wait for review, up to most; 0 counts all of them.
 //
-// The tag comes first and by its id: what the plan of the count needs to know is how frequent that
-// very tag is. All are counted in the tag's index and the few deleted and split ones taken off, so
-// that nobody reads a million transactions. The order is that of the index, whatever the statistics
-// say.
+// The tag comes first and by its id, because the plan of the count depends on how frequent this tag
+// is. All are counted in the tag's index, and the few deleted and split ones are subtracted, so no
+// query reads a million transactions. The order is that of the index, whatever the statistics say.
 func Reviews(ctx context.Context, q pg.Querier, most int64) (int64, error) {
 	waiting, err := pg.Value[id.ID](ctx, q, `select id from tag where slug = 'needs-review' and deleted_at is null`)
 	if err != nil {
@@ -85,4 +86,12 @@ func Reviews(ctx context.Context, q pg.Querier, most int64) (int64, error) {
 	n, err := pg.Value[int64](ctx, q, `select count(*) from (select from transaction_tag
 		where present and tag_id = $1 order by transaction_id limit $2) counted`, waiting, limit)
 	return n - gone, err
+}
+
+// uncategorized counts the transactions without a category that are posted and in totals. An index
+// holds them alone; the order is that index's, so that no statistics lead to another.
+func uncategorized(ctx context.Context, q pg.Querier) (int64, error) {
+	return pg.Value[int64](ctx, q, `select count(*) from (select from transaction t
+		where category_id is null and deleted_at is null and not pending and not excluded and `+journal.Leaf+`
+		order by date desc, id desc limit $1) counted`, manyReviews)
 }

@@ -8,12 +8,18 @@
 //
 //	page.Page{Title: "Linked", Body: done, Data: data}.Write(w)
 //
-// Every page is sent with a policy that lets it load coffer's own stylesheet and nothing else. A
-// page that needs more, such as the widget of a bank's provider, names exactly that in Allow.
-// Classes of the stylesheet: lead, dim, note, warn, button (a link that looks like one), card, code
-// (stays on one line), deliberate (a form whose buttons ignore clicks in the first moment: another
-// site's window above this one could have lured someone into a double click); form elements need
-// none.
+// The body can define "fine", a line below the card, and use the pictures of layout.html. A page is
+// a card; with Scene it is a form beside a picture.
+//
+// Every page is sent with a policy that lets it load coffer's own stylesheet and typeface, and
+// nothing else. A page that needs more, such as the widget of a bank's provider, names exactly that
+// in Allow.
+//
+// Classes of the stylesheet: lead, dim, note, warn, button (a link that looks like one), quiet (a
+// button that is not the main one), actions (buttons side by side), row (a thing with its button),
+// choice (a label with a radio button), code (stays on one line), deliberate (a form whose buttons
+// ignore clicks in the first moment: another site's window above this one could have lured someone
+// into a double click); form elements need none.
 package page
 
 import (
@@ -22,15 +28,20 @@ import (
 	"html/template"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"coffer/internal/errs"
+	"coffer/internal/web"
 )
 
 //go:embed layout.html
 var layoutHTML string
+
+//go:embed tokens.css
+var tokensCSS []byte
 
 //go:embed page.css
 var pageCSS []byte
@@ -38,8 +49,20 @@ var pageCSS []byte
 //go:embed icon.svg
 var iconSVG []byte
 
+// Tokens are the palette, sizes and typeface of coffer as a stylesheet. The web app has the same.
+// A program that was built without the app has no typeface, and pages use the system's.
+var Tokens, font = tokens()
+
+func tokens() (css []byte, font string) {
+	faces, font, err := web.Typeface()
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return slices.Concat(faces, tokensCSS), font
+}
+
 // Stylesheet is the look of every page.
-var Stylesheet = NewFile("page.css", "text/css; charset=utf-8", pageCSS)
+var Stylesheet = NewFile("page.css", "text/css; charset=utf-8", slices.Concat(Tokens, pageCSS))
 
 // Icon is what browsers show beside a page's title; without one they request an address that does
 // not exist.
@@ -58,7 +81,7 @@ func Parse(html string) Body {
 	return Body{t}
 }
 
-// Sources are what one page may load beyond coffer's own stylesheet, in the syntax of a content
+// Sources lists what one page may load beyond coffer's own stylesheet, in the syntax of a content
 // security policy: 'self', or https://host/path.
 type Sources struct {
 	Script, Frame, Connect, Style, Image []string
@@ -73,6 +96,8 @@ type Sources struct {
 type Page struct {
 	Status  int // 200 if zero
 	Title   string
+	Heading string // Title if ""
+	Scene   bool   // a form beside a picture
 	Body    Body
 	Data    any
 	Allow   Sources
@@ -94,11 +119,14 @@ func (p Page) Because(err error) Page {
 // Write sends the page. It returns an error if the template does not fit its data; in that case it
 // has sent an error page.
 func (p Page) Write(w http.ResponseWriter) error {
+	if p.Heading == "" {
+		p.Heading = p.Title
+	}
 	var b bytes.Buffer
 	err := p.Body.template.ExecuteTemplate(&b, "layout",
 		map[string]any{
-			"Title": p.Title, "Stylesheet": Stylesheet.Path, "Icon": Icon.Path, "Script": p.Script,
-			"Data": p.Data,
+			"Title": p.Title, "Heading": p.Heading, "Scene": p.Scene, "Data": p.Data,
+			"Stylesheet": Stylesheet.Path, "Icon": Icon.Path, "Font": font, "Script": p.Script,
 		})
 	if err != nil {
 		Fail(w, err, "")
@@ -155,29 +183,35 @@ func (s Sources) policy() string {
 	add("script-src", "", s.Script)
 	add("style-src", own, s.Style)
 	add("img-src", own, s.Image)
+	add("font-src", own, nil)
 	add("connect-src", "", s.Connect)
 	add("frame-src", "", s.Frame)
 	add("form-action", own, s.Form)
-	// scripts of ours make no code of texts; what another's do is theirs to know
+	// Our own scripts make no code from texts; scripts of others may.
 	if len(s.Script) == 0 || len(s.Script) == 1 && s.Script[0] == own {
 		parts = append(parts, "require-trusted-types-for 'script'")
 	}
 	return strings.Join(append(parts, "frame-ancestors 'none'", "base-uri 'none'"), "; ")
 }
 
-var failure = Parse(`<p class="lead">{{.Message}}</p>{{with .Request}}<p class="dim">Request {{.}}</p>{{end}}`)
+var failure = Parse(`{{template "chest"}}<p class="lead">{{.Message}}</p>
+<p><a class="button" href="/">Open coffer</a></p>
+{{with .Request}}<p class="dim">Request ID <span class="code">{{.}}</span></p>{{end}}`)
 
 // Fail sends the public form of an error as a page. The request id is shown if the log has more
 // under it; "" shows none.
 func Fail(w http.ResponseWriter, err error, request string) {
 	face := errs.Public(err, request)
 	status := face.Code.Status()
-	title, shown := "Something went wrong", ""
+	title, shown := "That didn't work", ""
 	switch {
 	case status == http.StatusNotFound || status == http.StatusGone:
 		title = "Page not found"
 	case status >= http.StatusInternalServerError:
-		shown = request
+		title = "coffer ran into a problem"
+		if !strings.Contains(face.Message, request) {
+			shown = request
+		}
 	}
 	// its template fits its data
 	_ = Page{Title: title, Body: failure, Data: map[string]string{

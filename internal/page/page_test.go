@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"coffer/internal/page"
 )
 
-const strict = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; require-trusted-types-for " +
+const strict = "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; form-action 'self'; require-trusted-types-for " +
 	"'script'; frame-ancestors 'none'; base-uri 'none'"
 
 func written(t *testing.T, write func(http.ResponseWriter)) (*http.Response, string) {
@@ -71,7 +72,7 @@ func TestAllow(t *testing.T) {
 		},
 	}
 	r, html := written(t, func(w http.ResponseWriter) { _ = p.Write(w) })
-	want := "default-src 'none'; script-src 'self' https://cdn.example/a.js; style-src 'self'; img-src 'self'; " +
+	want := "default-src 'none'; script-src 'self' https://cdn.example/a.js; style-src 'self'; img-src 'self'; font-src 'self'; " +
 		"connect-src https://api.example; frame-src https://cdn.example; form-action 'self' https://app.example; " +
 		"frame-ancestors 'none'; base-uri 'none'"
 	if got := r.Header.Get("Content-Security-Policy"); got != want {
@@ -111,11 +112,23 @@ func TestFail(t *testing.T) {
 			Title: "t", Body: page.Parse(`<p>half {{.Missing.Field}}</p>`),
 			Data: struct{}{},
 		}).Write(w) == nil {
-			t.Error("a template that does not fit its data is no error")
+			t.Error("a template that does not fit its data is not an error")
 		}
 	})
 	if r.StatusCode != http.StatusInternalServerError || strings.Contains(html, "half") {
 		t.Errorf("%d %s", r.StatusCode, html)
+	}
+}
+
+// TestIcon compares the icon with that of the web app, which has it at an address of its own.
+func TestIcon(t *testing.T) {
+	t.Parallel()
+	app, err := os.ReadFile("../../web/public/icon.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, icon := written(t, func(w http.ResponseWriter) { page.Icon.ServeHTTP(w, nil) }); icon != string(app) {
+		t.Error("pages and the web app have different icons")
 	}
 }
 
@@ -124,7 +137,7 @@ func TestFile(t *testing.T) {
 	r, css := written(t, func(w http.ResponseWriter) { page.Stylesheet.ServeHTTP(w, nil) })
 	if r.Header.Get("Content-Type") != "text/css; charset=utf-8" ||
 		!strings.Contains(r.Header.Get("Cache-Control"), "immutable") ||
-		!strings.Contains(css, "prefers-color-scheme") {
+		!strings.Contains(css, "color-scheme: light dark") {
 		t.Errorf("%v %s", r.Header, css)
 	}
 	if a, b := page.NewFile("a.js", "text/javascript", []byte("1")), page.NewFile("a.js", "text/javascript",

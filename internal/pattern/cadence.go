@@ -9,14 +9,14 @@ import (
 // A cadence is how often a payment comes.
 type cadence struct {
 	name     string
-	min, max int // days between two neighbours
+	min, max int // days between two neighbors
 	days     int // that are usual between them, if it has no months
 	months   int
 	grace    int // days that it may be late
 	yearly   int64
 }
 
-// long says that the payment comes monthly or less often.
+// long reports whether the payment comes monthly or less often.
 func (c *cadence) long() bool { return c.months > 0 }
 
 func (c *cadence) fits(gap int) bool { return c.min <= gap && gap <= c.max }
@@ -41,7 +41,7 @@ func cadenceNamed(name string) *cadence {
 	return nil
 }
 
-// bestCadence returns the cadence that most gaps between neighbours fit, and how many do.
+// bestCadence returns the cadence that most gaps between neighbors fit, and how many do.
 func bestCadence(rows []Payment) (*cadence, int) {
 	var counts [6]int
 	for i := 1; i < len(rows); i++ {
@@ -111,7 +111,7 @@ func (c *cadence) next(rows []Payment) int {
 				gaps = append(gaps, gap)
 			}
 		}
-		if len(gaps) == 0 { // a person says so
+		if len(gaps) == 0 { // a person decided so
 			return c.after(last)
 		}
 		slices.Sort(gaps)
@@ -143,7 +143,7 @@ func dayIn(year int, month time.Month, day int) int {
 	return dayOf(time.Date(year, month, min(day, daysOf(year, month)), 0, 0, 0, 0, time.UTC))
 }
 
-// daysOf is how many days a month has.
+// daysOf returns how many days a month has.
 func daysOf(year int, month time.Month) int {
 	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }

@@ -81,6 +81,8 @@ func charges(ctx context.Context, q pg.Querier, since pg.Date, accountID *id.ID,
 	var currency string
 	var counterparty *id.ID
 	var wording int32
+	back := map[int]int32{} // the wordings of money in, by the places of their rows
+
 	places := []any{&c.ID, &c.Account, &currency, &c.Day, &c.Cents, &counterparty, &wording} // once for all rows
 	for rows.Next() {
 		if err := rows.Scan(places...); err != nil {
@@ -99,10 +101,15 @@ func charges(ctx context.Context, q pg.Querier, since pg.Date, accountID *id.ID,
 			}
 		case !worded:
 			continue
+		case c.Cents < 0:
+			back[len(out)] = wording
 		}
 		out = append(out, c)
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return out, asBought(ctx, q, out, back)
 }
 
 // seriesOf returns of which series a transaction is, and whether that comes monthly or less often.

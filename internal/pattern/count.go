@@ -9,7 +9,7 @@ import (
 )
 
 // OpenFindings returns how many findings of the last 90 days are open, by kind. It must be cheap,
-// because every overview asks for it: what is found among transactions is counted as of the last
+// because every overview asks for it: findings among transactions are counted as of the last
 // recount, everything else as it is now.
 func OpenFindings(ctx context.Context, q pg.Querier, accounts *account.Register) (map[string]int64, error) {
 	from, err := findingsFrom(ctx, q)

@@ -10,7 +10,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// What the overview counts is what the list holds: after a recount of new transactions, and at once
+// The overview counts the findings of the list: after a recount of new transactions, and at once
 // after a decision.
 func TestOpenFindingsAreThoseOfTheList(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func TestOpenFindingsAreThoseOfTheList(t *testing.T) {
 	if got := counted(); !maps.Equal(got, listed()) || got[unusual] != want[unusual]-1 {
 		t.Errorf("%v after a dismissal, %v before", got, want)
 	}
-	// What was dismissed is not part of the books; a category is.
+	// Dismissals are not part of the books; a category is.
 	if hash() != before {
 		t.Error("a dismissal changed the canonical form of the books")
 	}

@@ -11,7 +11,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// definition is what the journal records of a series: what the household said of it.
+// definition is the journal's record of a series: the household's decisions about it.
 var definition = journal.Definition{
 	Subject: journal.Pattern, Table: "recurring", Columns: []string{"state", "name", "source"}, Fits: fits,
 }
@@ -38,8 +38,7 @@ func (p *Patterns) Subjects() []journal.Subject {
 	return []journal.Subject{subject{definition, p}, findingDefinition}
 }
 
-// subject is how series take part in reverts: what was said of one goes back, and the next sweep
-// looks at it again.
+// subject reverts decisions about series. The next sweep then checks the series again.
 type subject struct {
 	journal.Definition
 	patterns *Patterns
@@ -81,12 +80,12 @@ func (p *Patterns) again(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 // PatchRecurring is the input of Patch.
 type PatchRecurring struct {
 	ID    string          `json:"id" minLength:"1" doc:"Short id or UUID"`
-	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"What the household calls it; null removes the name"`
-	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is one; dismissed: it is not, and is not proposed again; auto: undecided"`
+	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"The household's name for it; null removes it"`
+	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is one; dismissed: it is not, and is never suggested again; auto: undecided"`
 	Force bool            `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
-// Patch says what a series is.
+// Patch records the household's decision about a series.
 func (p *Patterns) Patch(ctx context.Context, tx pg.Tx, in PatchRecurring) (Recurring, error) {
 	found, err := p.lock(ctx, tx, in.ID)
 	if err != nil {
@@ -102,20 +101,20 @@ func (p *Patterns) Patch(ctx context.Context, tx pg.Tx, in PatchRecurring) (Recu
 	var said []string
 	if in.State != nil && *in.State != was.State {
 		said = append(said, map[string]string{
-			Auto: "Set a recurring payment back to undecided", Confirmed: "Confirmed a recurring payment",
+			Auto: "Reset a recurring payment", Confirmed: "Confirmed a recurring payment",
 			Dismissed: "Dismissed a recurring payment",
 		}[*in.State])
 	}
 	if in.Name.Set && (in.Name.Value == nil) != (was.Name == nil) ||
 		in.Name.Value != nil && was.Name != nil && *in.Name.Value != *was.Name {
-		said = append(said, "Named a recurring payment")
+		said = append(said, "Renamed a recurring payment")
 	}
 	if len(said) == 0 {
 		return was, nil
 	}
 	if journal.Held(found.Source, op.ActorOf(ctx), in.Force) {
 		return was, errs.New(errs.Conflict,
-			"a person decided about this recurring payment, so it is held; give force: true to override the decision")
+			"a person decided this recurring payment, so it is locked (held); pass force: true to override")
 	}
 	err = definition.Recorded(ctx, tx, []id.ID{was.ID}, strings.Join(said, "; ")+" "+was.ShortID,
 		func() ([]journal.Entry, error) {
@@ -151,7 +150,7 @@ func (p *Patterns) lock(ctx context.Context, tx pg.Tx, ref string) (lockedSeries
 type CreateRecurring struct {
 	TransactionID string  `json:"transaction_id" minLength:"1" doc:"One of its payments: short id or UUID"`
 	Cadence       string  `json:"cadence" enum:"weekly,fortnightly,monthly,quarterly,half_yearly,yearly"`
-	Name          *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"What the household calls it"`
+	Name          *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The household's name for it"`
 }
 
 // Create teaches a series: this transaction comes back with that cadence. The payments before and
@@ -171,7 +170,7 @@ func (p *Patterns) Create(ctx context.Context, tx pg.Tx, in CreateRecurring) (Re
 		return Recurring{}, err
 	}
 	s, err := pg.One[seed](ctx, tx, `
-		select t.id, t.account_id, d.form, d.payee, not t.pending and not t.excluded and not t.transfer
+		select t.id, t.account_id, d.form, d.payee, not t.pending and not t.excluded
 			and `+journal.BankRow+` and t.amount <> 0 as fits, r.id as recurring_id, r.cadence
 		from transaction t join descriptor d on d.id = t.descriptor_id
 			left join recurring_row w on w.transaction_id = t.id
@@ -181,8 +180,8 @@ func (p *Patterns) Create(ctx context.Context, tx pg.Tx, in CreateRecurring) (Re
 		return Recurring{}, pg.Named(err, "transaction_id", "transaction", "{transaction.list} lists them")
 	}
 	if !s.Fits || s.Form == nil {
-		return Recurring{}, errs.New(errs.Conflict, "this transaction cannot be a recurring payment: it must be "+
-			"posted, and neither a transfer, nor excluded, nor part of a split")
+		return Recurring{}, errs.New(errs.Conflict, "this transaction can't be a recurring payment: it must "+
+			"be posted, not excluded and not part of a split")
 	}
 	if s.Series != nil && *s.Cadence == in.Cadence {
 		patch := PatchRecurring{ID: s.Series.String(), State: new(Confirmed)}

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/id"
 )
 
-// What makes a finding, in cents of its currency and in days.
+// Thresholds of findings, in cents of their currency and in days.
 const (
 	duplicateLeast = 10_00 // smaller equal charges are two coffees
 	duplicateDays  = 3
@@ -28,13 +28,13 @@ const (
 	inPart     = "in_part"
 	muchMore   = "much_more_than_usual"
 	newPayee   = "large_first_charge"
-	dearer     = "dearer"
-	cheaper    = "cheaper"
-	wentUp     = "went_up" // of money in, which is never dearer or cheaper
+	increased  = "price_increased"
+	decreased  = "price_decreased"
+	wentUp     = "went_up" // of money in, which has no price
 	wentDown   = "went_down"
 	overdue    = "overdue"
 	tooMuch    = "books_hold_too_much"
-	tooLittle  = "books_lack_money"
+	tooLittle  = "balance_below_transactions"
 )
 
 // A charge is a posted transaction as the search for findings sees it.
@@ -50,7 +50,7 @@ type charge struct {
 // A sight is what the search saw in some transactions.
 type sight struct {
 	kind, reason string
-	rows         []charge // the one that it is about first
+	rows         []charge // the charge that it is about comes first
 	usual        int64    // cents; 0 if nothing is usual
 }
 
@@ -60,7 +60,7 @@ type search struct {
 	begins int // the first day of the books
 	series func(id.ID) (series id.ID, monthly, known bool)
 
-	// what tests turn off, to show what it is good for
+	// Tests turn these off to show their effect.
 	unequal bool // an equal purchase does not come first
 	anyYear bool // other equal charges do not matter
 	alone   bool // a regular payment is not a reason
@@ -132,8 +132,8 @@ func (s search) duplicates(group []charge) []sight {
 	return out
 }
 
-// doubled says that two equal charges are one payment of a series: both are in it, or one is and
-// the other is in none. Two series are two contracts.
+// doubled reports whether two equal charges are one payment of a series: both are in it, or one is
+// and the other is in none. Two series are two contracts.
 func (s search) doubled(a, b charge) bool {
 	one, monthly, known := s.series(a.ID)
 	two, also, other := s.series(b.ID)
@@ -143,8 +143,8 @@ func (s search) doubled(a, b charge) bool {
 	return monthly || also
 }
 
-// comesBack says that the equal charges around a pair, in the year before and after it, come back
-// monthly or less often: a double charge can hide a short series from the detection.
+// comesBack reports whether the equal charges around a pair, in the year before and after it, come
+// back monthly or less often: a double charge can hide a short series from the detection.
 func comesBack(rows []charge, pair int) bool {
 	for i := 1; i < len(rows); i++ {
 		near := rows[i].Day >= rows[pair-1].Day-yearDays && rows[i-1].Day <= rows[pair].Day+yearDays
@@ -159,8 +159,8 @@ func comesBack(rows []charge, pair int) bool {
 	return true
 }
 
-// refunds returns money that a payee gave back: the purchase of the same amount first, else the
-// nearest one that is large enough.
+// refunds returns money that a payee gave back, with its purchase: one of the same amount first,
+// else the nearest one that is large enough.
 func (s search) refunds(group []charge) []sight {
 	var out []sight
 	left := map[id.ID]int64{} // what of a purchase was not given back, if something was
@@ -267,7 +267,7 @@ func (s search) large(rows []charge) map[string]int64 {
 	return out
 }
 
-// rank is how many of n values the percentile is not less than.
+// rank returns the number of values that are at most the percentile, of n in total.
 func rank(n, percent int) int { return (n*percent + 99) / 100 }
 
 // percentile returns the smallest charge that so many percent of the charges do not exceed.

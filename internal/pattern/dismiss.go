@@ -11,7 +11,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// findingDefinition is what the journal records of a finding: what the household said of it.
+// findingDefinition is the journal's record of a finding: the household's decision about it.
 var findingDefinition = journal.Definition{
 	Subject: journal.Finding, Table: "finding", Columns: []string{"state", "source"}, Fits: findingFits,
 }
@@ -49,7 +49,7 @@ func findingFits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]jour
 // SetFinding is the input of SetFinding.
 type SetFinding struct {
 	ID    string `json:"id" minLength:"1" doc:"Short id or UUID"`
-	State string `json:"state,omitempty" enum:"open,dismissed" default:"dismissed" doc:"dismissed: it was looked at, and is not shown again"`
+	State string `json:"state,omitempty" enum:"open,dismissed" default:"dismissed" doc:"dismissed: checked, and not shown again"`
 	Force bool   `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
@@ -64,7 +64,7 @@ type FindingState struct {
 	Source *string `json:"-" db:"source"`
 }
 
-// SetFinding says that a finding was looked at, or opens it again.
+// SetFinding dismisses a finding, or opens it again.
 func (p *Patterns) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (FindingState, error) {
 	f, err := p.findingNamed(ctx, tx, in.ID)
 	if err != nil {
@@ -75,11 +75,11 @@ func (p *Patterns) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (Fin
 	}
 	if journal.Held(f.Source, op.ActorOf(ctx), in.Force) {
 		return f, errs.New(errs.Conflict,
-			"a person decided about this finding, so it is held; give force: true to override the decision")
+			"a person decided this finding, so it is locked (held); pass force: true to override")
 	}
 	said := "Dismissed a finding"
 	if in.State == open {
-		said = "Opened a finding again"
+		said = "Reopened a finding"
 	}
 	f.State = in.State
 	return f, findingDefinition.Recorded(ctx, tx, []id.ID{f.ID}, said+" "+f.ShortID, func() ([]journal.Entry, error) {
@@ -92,8 +92,7 @@ func (p *Patterns) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (Fin
 	})
 }
 
-// findingNamed returns the finding with that id: one about which somebody decided, else one that is
-// there now.
+// findingNamed returns the finding with that id: a finding with a decision, else a current one.
 func (p *Patterns) findingNamed(ctx context.Context, tx pg.Tx, ref string) (FindingState, error) {
 	known, err := pg.All[FindingState](ctx, tx, `
 		select id, short_id, account_id, kind, state, source from finding

@@ -2,38 +2,28 @@ package pattern
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"coffer/internal/id"
 	"coffer/internal/pg"
 )
 
 // An Expected is a recurring payment that goes on, with the days on which it should come.
 type Expected struct {
 	Recurring
-	Days     []pg.Date
-	Transfer bool // between own accounts, by the category of the last payment
+	Days []pg.Date
 }
 
-// Expect returns the recurring payments that go on and should come between two days. What was
-// dismissed is not among them.
+// Expect returns the active recurring payments that should come between two days. Dismissed series
+// are left out.
 func Expect(ctx context.Context, q pg.Querier, from, until pg.Date) ([]Expected, error) {
 	all, err := matching(ctx, q, ListRecurring{Status: []string{active, late}})
-	if err != nil {
-		return nil, err
-	}
-	transfers, err := pg.Values[id.ID](ctx, q, `
-		select r.id from recurring r join transaction t on t.id = r.last_id join category c on c.id = t.category_id
-			left join category p on p.id = c.parent_id
-		where r.deleted_at is null and coalesce(p.kind, c.kind) = 'transfer'`)
 	if err != nil {
 		return nil, err
 	}
 	var out []Expected
 	for _, r := range all {
 		if days := r.Expect(from, until); len(days) > 0 {
-			out = append(out, Expected{r, days, slices.Contains(transfers, r.ID)})
+			out = append(out, Expected{r, days})
 		}
 	}
 	return out, nil
@@ -60,7 +50,7 @@ func (r *Recurring) Expect(from, until pg.Date) []pg.Date {
 }
 
 // expected returns the day of the payment that comes n cadences after the next one. Each month
-// counts from the usual day: what is due on the 31st comes on 28 February and on 31 March.
+// counts from the usual day: a payment due on the 31st comes on 28 February and on 31 March.
 func (r *Recurring) expected(n int) int {
 	c, next := cadenceNamed(r.Cadence), dayOf(r.NextDate.Time())
 	switch {

@@ -16,39 +16,40 @@ type FindPatterns struct {
 	Kind      string   `json:"kind" enum:"recurring,price_change,missed,duplicate,refund,unusual"`
 	Direction *string  `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out" agent:"-"`
 	AccountID *string  `json:"account_id,omitempty" minLength:"1"`
-	StartDate *pg.Date `json:"start_date,omitempty" doc:"From this day on; recurring: that began then. Default: price_change a year ago, others 90 days"`
+	StartDate *pg.Date `json:"start_date,omitempty" doc:"Start date (inclusive); recurring: first payment on or after it. Default: price_change a year ago, others 90 days"`
 	Ended     bool     `json:"ended,omitempty" doc:"recurring: also those that have ended"`
-	Dismissed bool     `json:"dismissed,omitempty" doc:"Only those that were dismissed"`
+	Dismissed bool     `json:"dismissed,omitempty" doc:"Only dismissed ones"`
 	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"200" default:"60"`
 }
 
-// Found is what was found.
+// Found holds the findings.
 type Found struct {
 	Patterns []Pattern `json:"patterns"`
-	Total    int       `json:"total" doc:"How many there are; more than are listed if the list was cut"`
+	Yearly   []Yearly  `json:"yearly,omitempty" doc:"recurring: yearly total by currency of all active ones, listed or not; without transfers"`
+	Total    int       `json:"total" doc:"Total number; more than listed if the list was cut"`
 }
 
 // A Pattern is something that the transactions show.
 type Pattern struct {
 	ID           string         `json:"id" doc:"Short id, for review_pattern; of a recurring payment also for the filter recurring_id"`
-	Name         string         `json:"name,omitempty" doc:"What the household calls it"`
-	Payee        text.Untrusted `json:"payee" doc:"Untrusted: who is paid, or pays"`
+	Name         string         `json:"name,omitempty" doc:"The household's name for it"`
+	Payee        text.Untrusted `json:"payee" doc:"Untrusted: the payee"`
 	Amount       money.Amount   `json:"amount" doc:"Positive is money out"`
 	Currency     money.Currency `json:"iso_currency_code"`
 	Varies       bool           `json:"varies,omitempty" doc:"The amount is the usual one"`
-	Cadence      string         `json:"cadence,omitempty" doc:"Of a recurring payment"`
-	Reason       string         `json:"reason,omitempty" doc:"Why it is a duplicate, a refund or unusual"`
-	Transactions []string       `json:"transaction_ids,omitempty" doc:"Newest first; of a refund, the refund and its purchase"`
-	Usual        *money.Total   `json:"usual,omitempty" doc:"unusual: what most charges of the payee do not exceed; refund: what the purchase cost"`
+	Cadence      string         `json:"cadence,omitempty" doc:"For a recurring payment"`
+	Reason       string         `json:"reason,omitempty" doc:"Reason for a duplicate, refund or unusual charge"`
+	Transactions []string       `json:"transaction_ids,omitempty" doc:"Newest first; for a refund, the refund and its purchase"`
+	Usual        *money.Total   `json:"usual,omitempty" doc:"unusual: the usual maximum of the payee's charges; refund: the price of the purchase"`
 	YearlyAmount *money.Total   `json:"yearly_amount,omitempty"`
-	NextDate     *pg.Date       `json:"next_date,omitempty" doc:"When it is expected; of a missed one, when it was"`
+	NextDate     *pg.Date       `json:"next_date,omitempty" doc:"Due date; for a missed one, when it was due"`
 	FirstDate    *pg.Date       `json:"first_date,omitempty" doc:"When it began; with start_date"`
 	LastDate     *pg.Date       `json:"last_date,omitempty"`
-	Date         *pg.Date       `json:"date,omitempty" doc:"Of the price change, or of the newest transaction"`
+	Date         *pg.Date       `json:"date,omitempty" doc:"Date of the price change or of the newest transaction"`
 	Before       *money.Amount  `json:"before,omitempty"`
 	After        *money.Amount  `json:"after,omitempty"`
 	Percent      *int64         `json:"percent,omitempty"`
-	Provisional  bool           `json:"provisional,omitempty" doc:"Only the newest payment has this price"`
+	Provisional  bool           `json:"provisional,omitempty" doc:"Only the newest payment has this price so far"`
 	Status       string         `json:"status,omitempty" doc:"late or ended; absent: active"`
 	State        string         `json:"state,omitempty" doc:"confirmed or dismissed; absent: undecided"`
 }
@@ -87,23 +88,27 @@ func (p *Patterns) Find(ctx context.Context, q pg.Querier, in FindPatterns) (Fou
 	if err != nil {
 		return Found{}, err
 	}
+	all = withoutTransfers(all)
 	out := Found{Patterns: []Pattern{}}
 	if in.Kind == "recurring" {
 		slices.SortStableFunc(all, func(a, b Recurring) int {
 			return absolute(b.YearlyAmount).Cmp(absolute(a.YearlyAmount))
 		})
+		if in.StartDate != nil {
+			since := in.StartDate.Time()
+			all = slices.DeleteFunc(all, func(r Recurring) bool { return r.FirstDate.Time().Before(since) })
+		}
+		if out.Yearly, err = yearly(all); err != nil {
+			return Found{}, err
+		}
 	}
 	for _, r := range all {
-		if in.Kind == "recurring" && in.StartDate != nil {
-			if !r.FirstDate.Time().Before(in.StartDate.Time()) {
-				one := r.pattern(in.Kind)
-				one.FirstDate = &r.FirstDate
-				out.Patterns = append(out.Patterns, one)
-			}
-			continue
-		}
 		if in.Kind != "price_change" {
-			out.Patterns = append(out.Patterns, r.pattern(in.Kind))
+			one := r.pattern(in.Kind)
+			if in.Kind == "recurring" && in.StartDate != nil {
+				one.FirstDate = &r.FirstDate
+			}
+			out.Patterns = append(out.Patterns, one)
 			continue
 		}
 		for _, c := range r.PriceChanges {
@@ -196,8 +201,8 @@ func (p *Patterns) findIn(ctx context.Context, q pg.Querier, in FindPatterns) (F
 
 // ReviewPattern is the input of Review.
 type ReviewPattern struct {
-	ID    string          `json:"id" minLength:"1" doc:"Of find_patterns"`
-	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"recurring: what the household calls it; null removes the name"`
+	ID    string          `json:"id" minLength:"1" doc:"From find_patterns"`
+	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"recurring: the household's name for it; null removes it"`
 	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is a recurring payment; dismissed: not shown again; auto: undecided"`
 	Force bool            `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
@@ -210,7 +215,7 @@ type ReviewedPattern struct {
 	Name  *string `json:"name,omitempty"`
 }
 
-// Review says what a recurring payment or a finding is.
+// Review records the decision about a recurring payment or a finding.
 func (p *Patterns) Review(ctx context.Context, tx pg.Tx, in ReviewPattern) (ReviewedPattern, error) {
 	n, err := pg.Value[int](ctx, tx, `select count(*) from recurring where deleted_at is null
 		and (id = $1 or short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
@@ -226,7 +231,7 @@ func (p *Patterns) Review(ctx context.Context, tx pg.Tx, in ReviewPattern) (Revi
 			return ReviewedPattern{}, err
 		}
 		return ReviewedPattern{}, errs.Field("state", "unknown",
-			"must be dismissed or auto for a finding, without a name")
+			"must be dismissed or auto for a finding, and name must be omitted")
 	}
 	state := *in.State
 	if state == Auto {

@@ -29,7 +29,7 @@ const (
 
 var findingKinds = []string{duplicate, refund, unusual, priceChange, missed, gap}
 
-// What the household says of a finding. Dismissed is the other one.
+// The household's decision about a finding: open, or dismissed.
 const open = "open"
 
 const (
@@ -43,22 +43,22 @@ type Finding struct {
 	ID             id.ID           `json:"id" doc:"Follows from what the finding is about, so it stays the same"`
 	ShortID        string          `json:"short_id,omitempty" required:"true"`
 	Kind           string          `json:"kind" enum:"duplicate,refund,unusual,price_change,missed,gap"`
-	Reason         string          `json:"reason" enum:"same_amount_twice,twice_in_series,in_full,in_part,much_more_than_usual,large_first_charge,dearer,cheaper,went_up,went_down,overdue,books_hold_too_much,books_lack_money" doc:"Why it is a finding; a new price of money in went_up or went_down, else it is dearer or cheaper"`
-	Date           pg.Date         `json:"date" doc:"Of its newest transaction; of a missed payment, when it was expected; of a gap, its last day"`
+	Reason         string          `json:"reason" enum:"same_amount_twice,twice_in_series,in_full,in_part,much_more_than_usual,large_first_charge,price_increased,price_decreased,went_up,went_down,overdue,books_hold_too_much,balance_below_transactions" doc:"Why it is a finding. A new amount of money in went_up or went_down; any other is price_increased or price_decreased"`
+	Date           pg.Date         `json:"date" doc:"Date of its newest transaction; for a missed payment, the due date; for a gap, its last day"`
 	AccountID      id.ID           `json:"account_id"`
-	PayeeName      *text.Untrusted `json:"payee_name" doc:"Untrusted: the counterparty's name, else the wording; null for a gap"`
+	PayeeName      *text.Untrusted `json:"payee_name" doc:"Untrusted: the counterparty's name, else the description; null for a gap"`
 	Currency       money.Currency  `json:"iso_currency_code"`
-	Amount         money.Total     `json:"amount" doc:"Of the newest transaction, the new price, the payment that is missing, or the difference of a gap; positive is money out"`
-	TransactionIDs []id.ID         `json:"transaction_ids" doc:"The newest first; of a refund, the refund and its purchase; of a gap, what may explain it"`
-	RecurringID    *id.ID          `json:"recurring_id" doc:"Of a price change or a missed payment"`
-	Usual          *money.Total    `json:"usual" doc:"What most charges of the payee do not exceed, the price before, or what the purchase of a refund cost; null if nothing is usual"`
+	Amount         money.Total     `json:"amount" doc:"Amount of the newest transaction, the new price, the missed payment, or the difference of a gap; positive is money out"`
+	TransactionIDs []id.ID         `json:"transaction_ids" doc:"Newest first; for a refund, the refund and its purchase; for a gap, possible explanations"`
+	RecurringID    *id.ID          `json:"recurring_id" doc:"For a price change or a missed payment"`
+	Usual          *money.Total    `json:"usual" doc:"Usual maximum of the payee's charges, the previous price, or the price of the refunded purchase; null if there is none"`
 	State          string          `json:"state" enum:"open,dismissed"`
 }
 
 // ListFindings is the input of Findings.
 type ListFindings struct {
 	Kind      []string `json:"kind,omitempty" maxItems:"6" enum:"duplicate,refund,unusual,price_change,missed,gap" doc:"All kinds if absent"`
-	StartDate *pg.Date `json:"start_date,omitempty" doc:"From this day on; 90 days ago if absent, at most 400"`
+	StartDate *pg.Date `json:"start_date,omitempty" doc:"Start date (inclusive); 90 days ago if absent, at most 400"`
 	State     string   `json:"state,omitempty" enum:"open,dismissed" default:"open"`
 	AccountID *string  `json:"account_id,omitempty" minLength:"1" doc:"Short id or UUID"`
 	Cursor    string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
@@ -71,7 +71,7 @@ type FindingList struct {
 	Total      int       `json:"total" doc:"On all pages together"`
 	NextCursor string    `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore    bool      `json:"has_more"`
-	Notes      []op.Note `json:"notes" doc:"What the findings do not say"`
+	Notes      []op.Note `json:"notes" doc:"Caveats about these findings"`
 }
 
 // Findings returns a page of findings.
@@ -111,7 +111,7 @@ func (p *Patterns) Findings(ctx context.Context, q pg.Querier, in ListFindings) 
 	return out, err
 }
 
-// proposed says that links wait: until somebody decides, a card that two connections report looks
+// proposed notes that links wait: until somebody decides, a card that two connections report looks
 // like double charges.
 func proposed(ctx context.Context, q pg.Querier) ([]op.Note, error) {
 	n, err := pg.Value[int64](ctx, q, `select count(*) from account_link l where `+account.ProposedLink)
@@ -120,11 +120,11 @@ func proposed(ctx context.Context, q pg.Querier) ([]op.Note, error) {
 	}
 	return []op.Note{{
 		Code: "links_proposed", Count: &n, See: op.See(ctx, "account-link.list"),
-		Message: "proposed account links wait for a decision; until then, transfers can be among the findings",
+		Message: "suggested account links need review; until then, findings may include transfers",
 	}}, nil
 }
 
-// place is where a finding stands in lists: newest first. The texts sort as what they say.
+// place returns the position of a finding in lists: newest first. The texts sort like their values.
 func (f *Finding) place() []string {
 	return []string{fmt.Sprintf("%08d", 1<<24-f.Date.Time().Unix()/86400), f.ID.String()}
 }
@@ -220,7 +220,7 @@ func (p *Patterns) inSeries(ctx context.Context, q pg.Querier, from pg.Date, in 
 		return nil, err
 	}
 	var out []Finding
-	for _, r := range all {
+	for _, r := range withoutTransfers(all) {
 		one := Finding{
 			AccountID: r.AccountID, PayeeName: &r.PayeeName, Currency: r.Currency, RecurringID: &r.ID,
 			TransactionIDs: []id.ID{},
@@ -251,7 +251,8 @@ func (p *Patterns) inSeries(ctx context.Context, q pg.Querier, from pg.Date, in 
 	return out, nil
 }
 
-// reason says what became of a price: money out gets dearer or cheaper, money in goes up or down.
+// reason names a price change: the price of money out increases or decreases, money in goes up or
+// down.
 func (c PriceChange) reason(direction string) string {
 	switch rose := c.Percent >= 0; {
 	case direction == "in" && rose:
@@ -259,9 +260,9 @@ func (c PriceChange) reason(direction string) string {
 	case direction == "in":
 		return wentDown
 	case rose:
-		return dearer
+		return increased
 	}
-	return cheaper
+	return decreased
 }
 
 // lastOf returns the newest transaction of each series.

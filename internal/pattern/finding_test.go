@@ -61,7 +61,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Money out gets dearer or cheaper; wages go up or down.
+// Prices of money out increase or decrease; wages go up or down.
 func TestNewPriceInWords(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -70,8 +70,8 @@ func TestNewPriceInWords(t *testing.T) {
 		before, after int64
 		want          string
 	}{
-		{30_00, 33_00, "price_change dearer 33.00 1"},
-		{30_00, 27_00, "price_change cheaper 27.00 1"},
+		{30_00, 33_00, "price_change price_increased 33.00 1"},
+		{30_00, 27_00, "price_change price_decreased 27.00 1"},
 		{-3000_00, -3100_00, "price_change went_up -3100.00 1"},
 		{-3000_00, -2900_00, "price_change went_down -2900.00 1"},
 	} {
@@ -92,7 +92,7 @@ func TestNewPriceInWords(t *testing.T) {
 	}
 }
 
-// A dismissed finding is gone from the list, comes back with a revert, and is held against agents.
+// A dismissed finding is not in the list, comes back with a revert, and is locked for agents.
 func TestDismissFinding(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

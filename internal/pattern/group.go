@@ -34,16 +34,16 @@ type ReviewGroups struct {
 // A ReviewGroup is the transactions of one counterparty, or of one payee that has none.
 type ReviewGroup struct {
 	Payee          id.Key                   `json:"payee" doc:"Key of the payee, for the filter payee"`
-	PayeeName      text.Untrusted           `json:"payee_name" doc:"Untrusted: the counterparty's name, else the wording of most of them"`
+	PayeeName      text.Untrusted           `json:"payee_name" doc:"Untrusted: the counterparty's name, else the most common description"`
 	CounterpartyID *id.ID                   `json:"counterparty_id" doc:"null: these transactions have no counterparty"`
 	Count          int                      `json:"count"`
 	FirstDate      pg.Date                  `json:"first_date"`
 	LastDate       pg.Date                  `json:"last_date"`
-	Accounts       []id.ID                  `json:"accounts" doc:"The accounts that they are in"`
+	Accounts       []id.ID                  `json:"accounts" doc:"Their accounts"`
 	Amounts        []GroupAmounts           `json:"amounts" doc:"By currency"`
-	Categories     []GroupCategory          `json:"categories" doc:"What they are filed under now, most first"`
-	Suggestion     *Suggestion              `json:"suggestion" doc:"null if nothing speaks for a category"`
-	Pending        int                      `json:"pending" doc:"How many are pending; their review cannot be closed yet"`
+	Categories     []GroupCategory          `json:"categories" doc:"Current categories, most common first"`
+	Suggestion     *Suggestion              `json:"suggestion" doc:"null if there is no suggestion"`
+	Pending        int                      `json:"pending" doc:"Number of pending ones; their review can't be closed yet"`
 	Sample         []ledger.BulkTransaction `json:"sample" doc:"The newest three"`
 }
 
@@ -66,9 +66,9 @@ type GroupCategory struct {
 // A Suggestion is the category that earlier decisions speak for.
 type Suggestion struct {
 	Category string `json:"category" doc:"Slug"`
-	Basis    string `json:"basis" enum:"person,history,counterparty" doc:"person: people filed this payee so; history: rules or agents did; counterparty: it is the counterparty's category"`
-	Agree    int    `json:"agree" doc:"Transactions of the last 24 months that were filed so on this basis"`
-	Of       int    `json:"of" doc:"Transactions of the last 24 months that were filed at all on this basis"`
+	Basis    string `json:"basis" enum:"person,history,counterparty" doc:"person: people chose it for this payee; history: rules or agents did; counterparty: the counterparty's category"`
+	Agree    int    `json:"agree" doc:"Transactions of the last 24 months with this category on this basis"`
+	Of       int    `json:"of" doc:"Transactions of the last 24 months categorized on this basis"`
 }
 
 // groupRow is a group as the statement returns it.
@@ -90,9 +90,9 @@ type groupRow struct {
 	Suggestion   []byte         `db:"suggestion"`
 }
 
-// groups is one statement, so that all counts are of one moment. %[1]s is the filter, %[2]d the
-// argument of the first cursor value, %[3]d the page size. What is shown of a group is computed for
-// the page's groups only; each part is grouped once and then looked up by the group's place.
+// groups is one statement, so all counts are of one moment. %[1]s is the filter, %[2]d the argument
+// of the first cursor value, %[3]d the page size. The details of a group are computed for the
+// page's groups only; each part is grouped once and then looked up by the group's position.
 const groups = `
 	with picked as materialized (
 		select t.id, t.date, t.amount, t.currency, t.account_id, t.category_id, t.category_source, t.pending,

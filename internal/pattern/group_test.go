@@ -90,8 +90,9 @@ func newPatterns(t *testing.T, rows []row) (*Patterns, *pg.DB) {
 
 const groceries, cafes = "food_and_drink_groceries", "food_and_drink_cafes"
 
-// Groups come largest first, with what people decided before, else what rules and agents did, else
-// what the counterparty says. What is excluded, not waiting or older than two years does not count.
+// Groups come largest first, with people's earlier decisions, else those of rules and agents, else
+// the counterparty's category. Transactions that are excluded, not waiting or older than two years
+// do not count.
 func TestReviewGroups(t *testing.T) {
 	t.Parallel()
 	p, db := newPatterns(t, []row{

@@ -28,12 +28,12 @@ func (p *Patterns) Ops() []*op.Op {
 	return append(p.recurringOps(),
 		op.Quiet(ledger.CommonFilters(op.Reading(op.Spec{
 			Name: "review.groups", Route: "GET /review/groups", Tool: "list_review_groups",
-			Summary: "Groups the transactions that wait for review by payee, largest group first.",
-			Agent: "Groups the transactions that wait for review by payee, largest first, with amounts, " +
-				"categories and a suggestion: what people (basis person), rules or agents (history) " +
-				"decided about this payee before, or its counterparty's category. Start a review here. " +
-				"File a group with update_transactions: filter {tags: [\"needs-review\"], counterparty_id}, " +
-				"or {tags, payee, counterparty_id: \"none\"}. Takes all filters of query_transactions.",
+			Summary: "Groups the review queue by payee, largest group first.",
+			Agent: "Groups the review queue by payee, largest first, with amounts, categories and a " +
+				"suggestion: what people (basis person), rules or agents (history) decided for this payee " +
+				"before, or its counterparty's category. Start a review here. Categorize a group with " +
+				"update_transactions: filter {tags: [\"needs-review\"], counterparty_id}, or {tags, payee, " +
+				"counterparty_id: \"none\"}. Takes all filters of query_transactions.",
 		}, p.ReviewGroups)), "user_id", "category", "tags", "counterparty_id", "search"),
 	)
 }

@@ -9,10 +9,10 @@ type price struct {
 	provisional   bool // no later payment has repeated it yet
 }
 
-// fixedShare is how many neighbours, in percent, have equal amounts in a series with a fixed one.
+// fixedShare is how many neighbors, in percent, have equal amounts in a series with a fixed one.
 const fixedShare = 60
 
-// fixed says that the series has one price at a time.
+// fixed reports whether the series has one price at a time.
 func (s *Series) fixed() bool {
 	equal := 0
 	for i := 1; i < len(s.Rows); i++ {
@@ -59,7 +59,7 @@ func (s *Series) amount() int64 {
 	return cents[(len(cents)-1)/2]
 }
 
-// sure says that the series is long and regular.
+// sure reports whether the series is long and regular.
 func (s *Series) sure() bool {
 	fit := 0
 	for i := 1; i < len(s.Rows); i++ {

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,14 +15,14 @@ import (
 	"coffer/internal/text"
 )
 
-// What the household says of a series.
+// The household's decision about a series.
 const (
 	Auto      = "auto"
 	Confirmed = "confirmed"
 	Dismissed = "dismissed"
 )
 
-// What became of a series.
+// The state of a series.
 const (
 	active = "active"
 	late   = "late"
@@ -32,26 +33,27 @@ const (
 type Recurring struct {
 	ID             id.ID          `json:"id" db:"id"`
 	ShortID        string         `json:"short_id,omitempty" db:"short_id" required:"true"`
-	Name           *string        `json:"name" db:"name" doc:"What the household calls it; null if nobody named it"`
+	Name           *string        `json:"name" db:"name" doc:"The household's name for it; null if it has none"`
 	Payee          id.Key         `json:"payee" db:"payee" screen:"none" doc:"Key of the payee, for the filter payee"`
-	PayeeName      text.Untrusted `json:"payee_name" db:"payee_name" doc:"Untrusted: the counterparty's name, else the newest wording"`
+	PayeeName      text.Untrusted `json:"payee_name" db:"payee_name" doc:"Untrusted: the counterparty's name, else the newest description"`
 	CounterpartyID *id.ID         `json:"counterparty_id" db:"counterparty_id"`
 	AccountID      id.ID          `json:"account_id" db:"account_id"`
 	Direction      string         `json:"direction" db:"direction" enum:"in,out"`
 	Currency       money.Currency `json:"iso_currency_code" db:"currency"`
+	Transfer       bool           `json:"transfer" db:"transfer" doc:"A transfer, by a confirmed link or the newest payment's category: it changes balances but no totals"`
 	Category       *string        `json:"category" db:"category" doc:"Slug: that of the newest payment"`
 	Cadence        string         `json:"cadence" db:"cadence" enum:"weekly,fortnightly,monthly,quarterly,half_yearly,yearly"`
 	AmountType     string         `json:"amount_type" db:"amount_type" enum:"fixed,variable"`
-	Amount         money.Amount   `json:"amount" db:"amount" doc:"The price now; if it varies, the median of the last six. Positive is money out"`
-	YearlyAmount   money.Total    `json:"yearly_amount" db:"yearly_amount" doc:"What a year of it comes to"`
+	Amount         money.Amount   `json:"amount" db:"amount" doc:"Current amount; if it varies, the median of the last six. Positive is money out"`
+	YearlyAmount   money.Total    `json:"yearly_amount" db:"yearly_amount" doc:"Yearly amount"`
 	FirstDate      pg.Date        `json:"first_date" db:"first_date"`
 	LastDate       pg.Date        `json:"last_date" db:"last_date"`
 	Occurrences    int            `json:"occurrences" db:"occurrences"`
-	NextDate       *pg.Date       `json:"next_date" db:"next_date" doc:"When the next payment is expected; null if it has ended"`
-	ExpectedAmount *money.Amount  `json:"expected_amount" db:"-" doc:"What the next payment will probably be; null if it has ended"`
+	NextDate       *pg.Date       `json:"next_date" db:"next_date" doc:"Due date of the next payment; null if it has ended"`
+	ExpectedAmount *money.Amount  `json:"expected_amount" db:"-" doc:"Expected amount of the next payment; null if it has ended"`
 	Status         string         `json:"status" db:"-" enum:"active,late,ended" doc:"late: the next payment is overdue, and the account has newer transactions; ended: two payments were missed"`
 	Confidence     string         `json:"confidence" db:"confidence" enum:"high,medium"`
-	State          string         `json:"state" db:"state" enum:"auto,confirmed,dismissed" doc:"auto: found, and nobody decided; dismissed: it is not a recurring payment, and is not proposed again"`
+	State          string         `json:"state" db:"state" enum:"auto,confirmed,dismissed" doc:"auto: detected, undecided; dismissed: not a recurring payment, and never suggested again"`
 	PriceChanges   []PriceChange  `json:"price_changes" db:"-" screen:"newest" doc:"Newest first"`
 	CreatedAt      pg.Time        `json:"created_at" db:"created_at"`
 	UpdatedAt      pg.Time        `json:"updated_at" db:"updated_at"`
@@ -64,11 +66,11 @@ type Recurring struct {
 
 // A PriceChange is a new price of a series.
 type PriceChange struct {
-	Date        pg.Date      `json:"date" doc:"Of the first payment at the new price"`
+	Date        pg.Date      `json:"date" doc:"Date of the first payment at the new price"`
 	Before      money.Amount `json:"before"`
 	After       money.Amount `json:"after"`
-	Percent     int64        `json:"percent" doc:"How much larger it is than before"`
-	Provisional bool         `json:"provisional" doc:"No later payment has repeated it yet"`
+	Percent     int64        `json:"percent" doc:"Change in percent"`
+	Provisional bool         `json:"provisional" doc:"Not repeated by a later payment yet"`
 }
 
 const recurringColumns = `
@@ -78,9 +80,11 @@ const recurringColumns = `
 	r.amount, r.amount * case r.cadence when 'weekly' then 52 when 'fortnightly' then 26 when 'monthly' then 12
 		when 'quarterly' then 4 when 'half_yearly' then 2 else 1 end as yearly_amount, r.first_date, r.last_date, r.occurrences,
 	r.next_date, case when r.sure or r.state = 'confirmed' then 'high' else 'medium' end as confidence, r.state,
-	r.created_at, r.updated_at, r.price_changes, r.found, r.usual_day, n.day as newest
+	r.created_at, r.updated_at, r.price_changes, r.found, r.usual_day, n.day as newest,
+	r.transfer or coalesce(coalesce(u.kind, c.kind) = 'transfer', false) as transfer
 	from recurring r left join transaction t on t.id = r.last_id left join descriptor d on d.id = t.descriptor_id
 	left join counterparty p on p.id = t.counterparty_id left join category c on c.id = t.category_id
+	left join category u on u.id = c.parent_id
 	left join lateral (select x.date as day from transaction x where x.account_id = r.account_id
 		and x.deleted_at is null and x.date <= (select (now() at time zone s.time_zone)::date from setting s)
 		order by x.date desc limit 1) n on true`
@@ -118,7 +122,7 @@ type ListRecurring struct {
 	State        []string `json:"state,omitempty" maxItems:"3" enum:"auto,confirmed,dismissed" doc:"Without it, dismissed ones are left out"`
 	Direction    *string  `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out" agent:"-"`
 	AccountID    *string  `json:"account_id,omitempty" minLength:"1" doc:"Short id or UUID"`
-	ChangedSince *pg.Date `json:"changed_since,omitempty" doc:"Only those whose price changed on or after this day"`
+	ChangedSince *pg.Date `json:"changed_since,omitempty" doc:"Only with a price change on or after this day"`
 	Cursor       string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 	Limit        int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"100" doc:"Recurring payments per page"`
 }
@@ -126,14 +130,49 @@ type ListRecurring struct {
 // RecurringList is a page of recurring payments, those with the newest price change first.
 type RecurringList struct {
 	Recurring  []Recurring `json:"recurring"`
+	Yearly     []Yearly    `json:"yearly" doc:"Yearly total by currency of all active recurring payments that were not dismissed, on all pages; without transfers"`
 	Total      int         `json:"total" doc:"On all pages together"`
 	NextCursor string      `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore    bool        `json:"has_more"`
 }
 
+// A Yearly is what a year of recurring payments in one currency comes to.
+type Yearly struct {
+	Currency money.Currency `json:"iso_currency_code"`
+	MoneyIn  money.Total    `json:"money_in"`
+	MoneyOut money.Total    `json:"money_out"`
+	Count    int            `json:"count" doc:"How many recurring payments"`
+}
+
+// yearly adds up what goes on, one currency at a time.
+func yearly(all []Recurring) ([]Yearly, error) {
+	out := []Yearly{}
+	for _, r := range all {
+		if r.Transfer || r.Status == ended || r.State == Dismissed {
+			continue
+		}
+		at := slices.IndexFunc(out, func(y Yearly) bool { return y.Currency == r.Currency })
+		if at < 0 {
+			at = len(out)
+			out = append(out, Yearly{Currency: r.Currency})
+		}
+		side := &out[at].MoneyOut
+		if r.Direction == "in" {
+			side = &out[at].MoneyIn
+		}
+		var err error
+		if *side, err = side.Add(absolute(r.YearlyAmount)); err != nil {
+			return nil, err
+		}
+		out[at].Count++
+	}
+	slices.SortFunc(out, func(a, b Yearly) int { return cmp.Compare(a.Currency, b.Currency) })
+	return out, nil
+}
+
 // List returns a page of recurring payments.
 func (p *Patterns) List(ctx context.Context, q pg.Querier, in ListRecurring) (RecurringList, error) {
-	out := RecurringList{Recurring: []Recurring{}}
+	out := RecurringList{Recurring: []Recurring{}, Yearly: []Yearly{}}
 	filter := in
 	filter.Cursor, filter.Limit = "", 0
 	pager, err := p.db.Pager(ctx, "recurring", filter)
@@ -145,6 +184,9 @@ func (p *Patterns) List(ctx context.Context, q pg.Querier, in ListRecurring) (Re
 		return out, err
 	}
 	out.Total = len(all)
+	if out.Yearly, err = yearly(all); err != nil {
+		return out, err
+	}
 	if in.Cursor != "" {
 		at, err := pager.Decode(in.Cursor, 3)
 		if err != nil {
@@ -195,7 +237,12 @@ func matching(ctx context.Context, q pg.Querier, in ListRecurring) ([]Recurring,
 	return all, nil
 }
 
-// changed is when the price changed last; zero if it never did.
+// withoutTransfers leaves out what goes between own accounts: nobody is paid.
+func withoutTransfers(all []Recurring) []Recurring {
+	return slices.DeleteFunc(all, func(r Recurring) bool { return r.Transfer })
+}
+
+// changed returns when the price changed last; zero if it never did.
 func (r *Recurring) changed() time.Time {
 	if len(r.PriceChanges) == 0 {
 		return time.Time{}
@@ -203,8 +250,8 @@ func (r *Recurring) changed() time.Time {
 	return r.PriceChanges[0].Date.Time()
 }
 
-// place is where a series stands in lists: the newest price change first, then the newest payment.
-// The texts sort as what they say.
+// place returns the position of a series in lists: the newest price change first, then the newest
+// payment. The texts sort like their values.
 func (r *Recurring) place() []string {
 	before := func(t time.Time) string { return fmt.Sprintf("%08d", 1<<24-t.Unix()/86400) }
 	return []string{before(r.changed()), before(r.LastDate.Time()), r.ID.String()}
@@ -226,7 +273,7 @@ func (p *Patterns) Get(ctx context.Context, q pg.Querier, in RecurringRef) (Recu
 	return r, err
 }
 
-// errFull says that there is no room for another series.
+// errFull is the error if there is no room for another series.
 func errFull() error {
-	return errs.New(errs.Conflict, "there are %d recurring payments already, which is the most", mostSeries)
+	return errs.New(errs.Conflict, "limit of %d recurring payments reached", mostSeries)
 }

@@ -29,7 +29,7 @@ func TestSeriesOfHouseholds(t *testing.T) {
 	}
 }
 
-// scoreHard judges hard households by those contracts that are hard to recognise. Households also
+// scoreHard judges hard households by those contracts that are hard to recognize. Households also
 // have all others, as they have purchases.
 func scoreHard(n uint64, turn func(*detector)) *score {
 	s := &score{from: 1000}

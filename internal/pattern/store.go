@@ -54,14 +54,14 @@ func (a *accountSweep) store(ctx context.Context, tx pg.Tx) error {
 			ended = append(ended, k.ID)
 		}
 	}
-	if _, err := pg.Exec(ctx, tx, `delete from recurring where id = any($1)`, gone); err != nil {
+	if err := forget(ctx, tx, gone); err != nil {
 		return err
 	}
 	if _, err := pg.Exec(ctx, tx, `update recurring set found = false, updated_at = clock_timestamp()
 		where id = any($1) and found`, ended); err != nil {
 		return err
 	}
-	// One that was taught and reverted has no transactions.
+	// A series that was taught and then reverted has no transactions.
 	if _, err := pg.Exec(ctx, tx, `delete from recurring_row where recurring_id = any($1)`, deleted); err != nil {
 		return err
 	}
@@ -74,8 +74,20 @@ func (a *accountSweep) store(ctx context.Context, tx pg.Tx) error {
 	return link(ctx, tx, append(old, fresh...))
 }
 
-// assign returns for each series the record that it continues: the one that was taught so, else the
-// one that shares most transactions with it, the older of two.
+// forget removes series without transactions. A series with a decision leaves a tombstone, so the
+// decision can be undone.
+func forget(ctx context.Context, tx pg.Tx, ids []id.ID) error {
+	_, err := pg.Exec(ctx, tx, `
+		with said as (
+			update recurring r set found = false, deleted_at = clock_timestamp(), updated_at = clock_timestamp()
+			where id = any($1) and exists (select from entry e where e.subject_id = r.id) returning id),
+		unlinked as (delete from recurring_row where recurring_id in (select id from said))
+		delete from recurring where id = any($1) and id not in (select id from said)`, ids)
+	return err
+}
+
+// assign returns for each series the record that it continues: the record that was taught so, else
+// the one that shares most transactions with it, the older of two.
 func assign(found []Series, known []stored) []*id.ID {
 	out := make([]*id.ID, len(found))
 	taken := map[id.ID]bool{}
@@ -116,7 +128,7 @@ func assign(found []Series, known []stored) []*id.ID {
 	return out
 }
 
-// dismissed says that the household does not want to hear of such a series again.
+// dismissed reports whether the household dismissed such a series.
 func (a *accountSweep) dismissed(f *Series) bool {
 	return slices.ContainsFunc(a.known, func(k stored) bool {
 		return !k.Deleted && k.State == Dismissed && k.Cadence == f.Cadence && k.Currency == f.Currency &&
@@ -158,6 +170,7 @@ type computed struct {
 	First        pg.Date       `json:"first_date"`
 	Last         pg.Date       `json:"last_date"`
 	LastID       id.ID         `json:"last_id"`
+	Newest       []id.ID       `json:"newest"`
 	Next         pg.Date       `json:"next_date"`
 	Usual        *int          `json:"usual_day"`
 	Occurrences  int           `json:"occurrences"`
@@ -181,6 +194,9 @@ func (s *Series) computed() (computed, error) {
 		Next:   date(s.cadence.next(s.Rows)), Occurrences: len(s.Rows), Sure: s.sure(), PriceChanges: []PriceChange{},
 		rows: s.Rows,
 	}
+	for _, r := range s.Rows[max(0, len(s.Rows)-transferOf):] {
+		c.Newest = append(c.Newest, r.ID)
+	}
 	if usual := s.cadence.usualDay(s.Rows); usual > 0 {
 		c.Usual = &usual
 	}
@@ -201,7 +217,7 @@ func (s *Series) computed() (computed, error) {
 	return c, err
 }
 
-// percent is how much larger an amount is than another, rounded.
+// percent returns how much larger an amount is than another, rounded.
 func percent(before, after int64) int64 {
 	half := before
 	if after < before {
@@ -212,10 +228,18 @@ func percent(before, after int64) int64 {
 
 func date(day int) pg.Date { return pg.Day(dateOf(day)) }
 
-// recordset reads printed ones.
+// transferOf is the number of newest payments that decide whether a series is a transfer: the other
+// side of the very last may not have arrived yet, and the first may be older than the other
+// account.
+const transferOf = 3
+
+// recordset reads printed ones, with whether most of the newest payments are linked as transfers.
 const recordset = `jsonb_to_recordset($1::text::jsonb) v (id uuid, short_id text, account_id uuid, currency text,
 	direction text, cadence text, party bigint, forms bigint[], fixed boolean, amount numeric(12,2), first_date date,
-	last_date date, last_id uuid, next_date date, usual_day smallint, occurrences integer, sure boolean, price_changes jsonb)`
+	last_date date, last_id uuid, newest uuid[], next_date date, usual_day smallint, occurrences integer, sure boolean,
+	price_changes jsonb)
+	cross join lateral (select 2 * count(*) filter (where t.transfer) > count(*) as transfer
+		from transaction t where t.id = any(v.newest)) n`
 
 func printed(list []computed) (string, error) {
 	b, err := json.Marshal(list)
@@ -234,12 +258,12 @@ func update(ctx context.Context, tx pg.Tx, list []computed) error {
 		update recurring r set cadence = v.cadence, party = v.party, forms = v.forms, fixed = v.fixed, amount = v.amount,
 			first_date = v.first_date, last_date = v.last_date, last_id = v.last_id, next_date = v.next_date,
 			usual_day = v.usual_day, occurrences = v.occurrences, sure = v.sure, price_changes = v.price_changes, found = true,
-			updated_at = clock_timestamp()
+			transfer = n.transfer, updated_at = clock_timestamp()
 		from `+recordset+`
 		where r.id = v.id and (r.cadence, r.party, r.forms, r.fixed, r.amount, r.first_date, r.last_date, r.last_id,
-			r.next_date, r.usual_day, r.occurrences, r.sure, r.price_changes, r.found)
+			r.next_date, r.usual_day, r.occurrences, r.sure, r.price_changes, r.found, r.transfer)
 			is distinct from (v.cadence, v.party, v.forms, v.fixed, v.amount, v.first_date, v.last_date, v.last_id,
-			v.next_date, v.usual_day, v.occurrences, v.sure, v.price_changes, true)`, rows)
+			v.next_date, v.usual_day, v.occurrences, v.sure, v.price_changes, true, n.transfer)`, rows)
 	return err
 }
 
@@ -269,9 +293,9 @@ func (a *accountSweep) insert(ctx context.Context, tx pg.Tx, list []computed) er
 		}
 		_, err = pg.Exec(ctx, tx, `
 			insert into recurring (id, short_id, account_id, currency, direction, cadence, party, forms, fixed, amount,
-				first_date, last_date, last_id, next_date, usual_day, occurrences, sure, price_changes)
+				first_date, last_date, last_id, next_date, usual_day, occurrences, sure, price_changes, transfer)
 			select id, short_id, account_id, currency, direction, cadence, party, forms, fixed, amount, first_date,
-				last_date, last_id, next_date, usual_day, occurrences, sure, price_changes
+				last_date, last_id, next_date, usual_day, occurrences, sure, price_changes, transfer
 			from `+recordset, rows)
 		return err
 	})

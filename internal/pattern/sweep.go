@@ -25,8 +25,8 @@ func (p *Patterns) AfterSync(ctx context.Context, run *job.Run, _ bool) error {
 	})
 }
 
-// Chores returns the timed work of patterns: what changed outside of syncs, such as a link or a
-// revert, is looked at a minute later, and findings are counted a minute after a sweep.
+// Chores returns the timed work of patterns. Changes outside of syncs, such as a link or a revert,
+// are swept a minute later, and findings are counted a minute after a sweep.
 func (p *Patterns) Chores() []due.Chore {
 	return []due.Chore{{
 		Name: "pattern", Fault: "recurring payments not updated",
@@ -100,7 +100,7 @@ type accountSweep struct {
 	forms    map[id.Key]bool // to look at; true once their payments are read
 	many     int             // forms, from which on the whole account is read
 	wordings *wordings
-	rows     map[Group][]Payment
+	rows     map[Group]*[]Payment
 	known    []stored
 	found    []Series
 }
@@ -153,7 +153,7 @@ func (a *accountSweep) run(ctx context.Context, tx pg.Tx) error {
 	if err != nil {
 		return err
 	}
-	a.rows = map[Group][]Payment{}
+	a.rows = map[Group]*[]Payment{}
 	for more := true; more; {
 		if err := a.read(ctx, tx); err != nil {
 			return err
@@ -164,23 +164,23 @@ func (a *accountSweep) run(ctx context.Context, tx pg.Tx) error {
 	return a.store(ctx, tx)
 }
 
-// manyForms is from how many forms on all payments of the account are read: going from each form to
-// its payments would take longer.
+// manyForms is the number of forms from which on all payments of the account are read: going from
+// each form to its payments would take longer.
 const manyForms = 1000
 
 const (
-	ofAccount = `select t.id, t.currency, t.date - date '1970-01-01', t.amount, t.descriptor_id,
-		0::bigint, 0::bigint, t.counterparty_id from transaction t
-		where t.account_id = $1 and t.deleted_at is null and not t.pending and not t.excluded and not t.transfer
+	ofAccount = `select t.id, t.currency, t.date - date '1970-01-01', t.amount, t.counterparty_id, t.descriptor_id
+		from transaction t
+		where t.account_id = $1 and t.deleted_at is null and not t.pending and not t.excluded
 			and ` + journal.BankRow + ` and t.amount <> 0`
 	// offset 0 leaves no choice: from a form to its wordings, and from those to their transactions.
-	ofForms = `select t.id, t.currency, t.date - date '1970-01-01', t.amount, t.descriptor_id, d.form,
-		coalesce(d.payee, d.form), t.counterparty_id
+	ofForms = `select t.id, t.currency, t.date - date '1970-01-01', t.amount, t.counterparty_id, d.form,
+		coalesce(d.payee, d.form)
 		from unnest($2::bigint[]) f (form) cross join lateral (
 			select w.id, w.form, w.payee from descriptor w where w.form = f.form offset 0) d
 		cross join lateral (select x.* from transaction x
 			where x.descriptor_id = d.id and x.deleted_at is null offset 0) t
-		where t.account_id = $1 and not t.pending and not t.excluded and not t.transfer and ` + journal.BankRow + `
+		where t.account_id = $1 and not t.pending and not t.excluded and ` + journal.BankRow + `
 			and t.amount <> 0`
 )
 
@@ -212,8 +212,9 @@ func (a *accountSweep) read(ctx context.Context, tx pg.Tx) error {
 	defer rows.Close()
 	keys := map[id.ID]id.Key{} // of counterparties
 	binary := pg.IsBinary(rows.FieldDescriptions())
+	into, at := (*[]Payment)(nil), Group{}
 	for rows.Next() {
-		r, err := readPayment(rows, binary)
+		r, err := readPayment(rows, binary, whole)
 		if err != nil {
 			return fmt.Errorf("read a payment: %w", err)
 		}
@@ -236,8 +237,14 @@ func (a *accountSweep) read(ctx context.Context, tx pg.Tx) error {
 			r.Party = k
 		}
 		g := Group{Account: a.account, Currency: r.currency, Out: r.Cents > 0}
+		if into == nil || g != at { // most rows are of the group of the one before
+			if a.rows[g] == nil {
+				a.rows[g] = new([]Payment)
+			}
+			into, at = a.rows[g], g
+		}
 		r.Cents = max(r.Cents, -r.Cents)
-		a.rows[g] = append(a.rows[g], r.Payment)
+		*into = append(*into, r.Payment)
 	}
 	for _, f := range forms {
 		a.forms[id.Key(f)] = true
@@ -253,21 +260,29 @@ type readRow struct {
 	counterparty *id.ID
 }
 
-// readPayment reads a row of ofAccount or ofForms. A sweep of all accounts reads every transaction,
-// for which the driver's way takes longer than all else, so the wire's own form is read where it is
-// to be had.
-func readPayment(rows pgx.Rows, binary bool) (p readRow, err error) {
+// readPayment reads a row of ofForms, or with whole of ofAccount. A sweep of all accounts reads
+// every transaction, for which the driver's way takes longer than all else, so the wire's own form
+// is read where it is to be had.
+func readPayment(rows pgx.Rows, binary, whole bool) (p readRow, err error) {
 	if !binary {
 		var amount money.Amount
 		var form, payee int64
-		err = rows.Scan(&p.ID, &p.currency, &p.Day, &amount, &p.wording, &form, &payee, &p.counterparty)
+		places := []any{&p.ID, &p.currency, &p.Day, &amount, &p.counterparty, &form, &payee}
+		if whole {
+			places = append(places[:5], &p.wording)
+		}
+		err = rows.Scan(places...)
 		p.Cents, p.Form, p.Party = amount.Cents(), id.Key(form), id.Key(payee)
 		return p, err
 	}
 	w := &pg.Wire{Values: rows.RawValues()}
 	p.ID, p.currency, p.Day, p.Cents = w.ID(), w.Text(), int(w.Int32()), w.Amount().Cents()
-	p.wording, p.Form, p.Party = w.Int32(), id.Key(w.Int64()), id.Key(w.Int64())
 	p.counterparty = pg.Optional(w, w.ID)
+	if whole {
+		p.wording = w.Int32()
+	} else {
+		p.Form, p.Party = id.Key(w.Int64()), id.Key(w.Int64())
+	}
 	if w.Failed {
 		err = errors.New("a column has an unexpected format")
 	}
@@ -284,7 +299,7 @@ func (a *accountSweep) find() {
 	}
 	a.found = nil
 	for g, rows := range a.rows {
-		a.found = append(a.found, g.find(rows, seeds)...)
+		a.found = append(a.found, g.find(*rows, seeds)...)
 	}
 	// Maps have no order, and new records are made in this one.
 	slices.SortFunc(a.found, func(x, y Series) int {
@@ -292,8 +307,9 @@ func (a *accountSweep) find() {
 	})
 }
 
-// widen adds the forms of stored series that may be one with what was found or that lost a form,
-// and says whether there are any. What a series is depends on all forms of its party that have one.
+// widen adds the forms of stored series that may belong together with those found or that lost a
+// form, and reports whether there are any. A series depends on all forms of its party that have
+// one.
 func (a *accountSweep) widen() bool {
 	parties := map[id.Key]bool{}
 	for _, f := range a.found {
@@ -313,7 +329,7 @@ func (a *accountSweep) widen() bool {
 	return more
 }
 
-// touches says that the series has a form that is looked at.
+// touches reports whether the series has a form that is being checked.
 func (a *accountSweep) touches(k stored) bool {
 	return slices.ContainsFunc(k.Forms, func(f int64) bool { _, ok := a.forms[id.Key(f)]; return ok })
 }

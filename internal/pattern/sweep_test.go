@@ -11,6 +11,7 @@ import (
 
 	"coffer/internal/filing"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/pg"
@@ -81,7 +82,7 @@ func (h *house) series(account id.ID) []string {
 	h.t.Helper()
 	out, err := pg.Values[string](h.t.Context(), h.db, `
 		select concat_ws(' ', r.cadence, r.direction, r.party, r.forms, r.fixed, r.amount, r.first_date, r.last_date,
-			r.next_date, r.occurrences, r.sure, r.price_changes, r.found, l.provider_id,
+			r.next_date, r.occurrences, r.sure, r.price_changes, r.found, r.transfer, l.provider_id,
 			array(select t.provider_id from recurring_row w join transaction t on t.id = w.transaction_id
 				where w.recurring_id = r.id order by t.date, t.amount, 1))
 		from recurring r left join transaction l on l.id = r.last_id
@@ -311,9 +312,27 @@ func TestRecordsStay(t *testing.T) {
 	if got := h.only(account); got.ID == third.ID || got.Occurrences != 8 {
 		t.Errorf("it is not proposed: %+v", got)
 	}
+	// A decision about the removed series can be undone, even long after its transactions are gone.
+	said, err := pg.Values[string](t.Context(), h.db, `select id::text from change order by seq desc limit 1`)
+	if err != nil || len(said) != 1 {
+		t.Fatal(said, err)
+	}
+	h.do(func(ctx context.Context, tx pg.Tx) error {
+		undone, err := journal.New(journal.Config{DB: h.db, Subjects: h.Subjects()}).Revert(ctx, tx,
+			journal.RevertChange{ChangeID: said[0]})
+		if len(undone.Skipped) != 0 || undone.Reverted != 1 {
+			t.Errorf("%+v", undone)
+		}
+		return err
+	})
+	h.sweep()
+	if got, err := h.Get(t.Context(), h.db, RecurringRef{third.ShortID}); err != nil || got.State != Dismissed {
+		t.Errorf("undone, it is not dismissed: %+v %v", got, err)
+	}
 }
 
-// What cannot be told from amounts and days a person can teach, and one transaction is enough.
+// A person can teach a series that does not follow from amounts and days, and one transaction is
+// enough.
 func TestTeach(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -180,5 +180,5 @@ func (s *score) prices(rows []known, found *Series) {
 	s.missed += len(want)
 }
 
-// long says that a test may take minutes.
+// long reports whether a test may take minutes.
 func long() bool { return os.Getenv("COFFER_TEST_LONG") != "" }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The fast printers print what package time prints.
+// The fast printers give the same output as package time.
 func TestAppendIsFormat(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,10 +12,10 @@ import (
 // cancelledMark marks a connection in its custom data.
 const cancelledMark = "cancelled"
 
-// dropCancelled keeps a pool from using a connection again after a call on it was cancelled. The
-// driver stops such a call by a deadline in the past. On a busy machine it also reads in the
-// background. If the call had its whole answer by then, the background read still meets the
-// deadline, and its timeout waits for the next call, which did nothing wrong.
+// dropCancelled keeps a pool from reusing a connection after a call on it was canceled. The driver
+// stops such a call by a deadline in the past. On a busy machine it also reads in the background.
+// If the call already had its whole response, the background read still hits the deadline, and the
+// next call, which did nothing wrong, gets its timeout.
 func dropCancelled(cfg *pgxpool.Config) {
 	cfg.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &watcher{pgconn.DeadlineContextWatcherHandler{Conn: c.Conn()}, c}
@@ -25,14 +25,14 @@ func dropCancelled(cfg *pgxpool.Config) {
 	}
 }
 
-// A watcher stops what a cancelled call does on its connection, and marks the connection.
+// A watcher stops a canceled call on its connection and marks the connection.
 type watcher struct {
 	pgconn.DeadlineContextWatcherHandler
 	conn *pgconn.PgConn
 }
 
-// HandleUnwatchAfterCancel is called where the cancelled call ends, so nobody else has the
-// connection yet.
+// HandleUnwatchAfterCancel is called when the canceled call ends, before anyone else can get the
+// connection.
 func (w *watcher) HandleUnwatchAfterCancel() {
 	w.conn.CustomData()[cancelledMark] = true
 	w.DeadlineContextWatcherHandler.HandleUnwatchAfterCancel()

@@ -19,15 +19,15 @@ const (
 	macSize       = 16
 )
 
-// A Pager signs and reads the cursors of one list under one set of filters. A cursor is opaque,
+// A Pager signs and reads the cursors of one list with one set of filters. A cursor is opaque,
 // bound to both, and useless elsewhere.
 type Pager struct {
 	key    []byte
 	digest [digestSize]byte
 }
 
-// Pager is for the list with that name and those filters (any JSON-able value without the cursor
-// itself).
+// Pager returns a Pager for the list with that name and those filters (any JSON-able value without
+// the cursor itself).
 func (db *DB) Pager(ctx context.Context, list string, filters any) (Pager, error) {
 	key, err := db.signingKey(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (db *DB) Pager(ctx context.Context, list string, filters any) (Pager, error
 	return Pager{key: key, digest: [digestSize]byte(sum[:])}, nil
 }
 
-// Encode makes the cursor of a position: the sort values of the last row shown.
+// Encode returns the cursor of a position: the sort values of the last row shown.
 func (p Pager) Encode(position ...string) (string, error) {
 	b, err := json.Marshal(position)
 	if err != nil {
@@ -52,8 +52,8 @@ func (p Pager) Encode(position ...string) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(append(payload, p.mac(payload)...)), nil
 }
 
-// Decode reads a cursor back into n sort values. Whatever is not a cursor that Encode made for the
-// same list and filters is INVALID_CURSOR.
+// Decode reads a cursor back into n sort values. A value that Encode did not return for the same
+// list and filters is INVALID_CURSOR.
 func (p Pager) Decode(cursor string, n int) ([]string, error) {
 	invalid := errs.New(errs.InvalidCursor,
 		"this cursor does not belong to this list and these filters; start again without a cursor and keep the "+
@@ -76,9 +76,9 @@ func (p Pager) Decode(cursor string, n int) ([]string, error) {
 	return position, nil
 }
 
-// ByID reads a page of a list that is ordered by id. Read gets the id at which the page before
-// ended (nil for the first page) and how many rows to read: one more than the page shows, which
-// says whether another page follows. Next is the cursor of that one, or "".
+// ByID reads a page of a list that is ordered by id. Read gets the last id of the previous page
+// (nil for the first page) and the number of rows to read: one more than the page shows, to find
+// out whether another page follows. Next is the cursor of that page, or "".
 func ByID[T any](p Pager, cursor string, limit int, read func(after *string, limit int) ([]T, error),
 	key func(T) id.ID,
 ) (rows []T, next string, err error) {
@@ -104,7 +104,8 @@ func (p Pager) mac(payload []byte) []byte {
 	return h.Sum(nil)[:macSize]
 }
 
-// signingKey is made with the database and never changes, so holding it in memory cannot be stale.
+// signingKey returns the key that signs cursors. It is created with the database and never changes,
+// so a copy in memory is never stale.
 func (db *DB) signingKey(ctx context.Context) ([]byte, error) {
 	if k := db.cursorKey.Load(); k != nil {
 		return *k, nil

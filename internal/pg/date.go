@@ -10,7 +10,7 @@ import (
 // A Date is a day on the calendar, without a time zone: YYYY-MM-DD.
 type Date struct{ t time.Time }
 
-// Day is the Date of that instant in UTC.
+// Day returns the Date of that instant in UTC.
 func Day(t time.Time) Date {
 	y, m, d := t.UTC().Date()
 	return Date{time.Date(y, m, d, 0, 0, 0, 0, time.UTC)}
@@ -25,13 +25,13 @@ func ParseDate(s string) (Date, error) {
 	return Date{t}, nil
 }
 
-// Time is the day's midnight in UTC.
+// Time returns the day's midnight in UTC.
 func (d Date) Time() time.Time { return d.t }
 
-// IsZero reports whether there is no day.
+// IsZero reports whether the date is unset.
 func (d Date) IsZero() bool { return d.t.IsZero() }
 
-// String is YYYY-MM-DD.
+// String returns YYYY-MM-DD.
 func (d Date) String() string { return d.t.Format(time.DateOnly) }
 
 // Append appends YYYY-MM-DD to b.
@@ -43,8 +43,8 @@ func (d Date) Append(b []byte) []byte {
 	return appendDay(b, year, month, day)
 }
 
-// appendDay and appendTwo print what package time would, without reading a layout on the way: lists
-// print four of them a row.
+// appendDay and appendTwo print the same as package time, but without parsing a layout, because
+// lists print four dates per row.
 func appendDay(b []byte, year int, month time.Month, day int) []byte {
 	b = append(appendTwo(appendTwo(b, year/100), year%100), '-')
 	b = append(appendTwo(b, int(month)), '-')

@@ -20,18 +20,19 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// versionTable is where goose records which migrations a database has. Development versions before
-// the first release used goose's default name, with other migrations under the same numbers.
+// versionTable is the table in which goose records the migrations of a database. Development
+// versions before the first release used goose's default name, with other migrations under the same
+// numbers.
 const versionTable = "schema_version"
 
-// ErrDevelopment says that a development version from before the first release made the database.
+// ErrDevelopment is the error for a database that a development version from before the first
+// release created.
 var ErrDevelopment = errs.New(errs.Unavailable,
-	"this database was made by a development version of coffer, before the first release, and cannot be migrated: "+
-		"export it with that version (coffer export > coffer.zip), set COFFER_DATABASE_URL to a new, empty database, "+
-		"and "+
-		"import it with this one (coffer import coffer.zip)")
+	"this database was created by a development version of coffer from before the first release and can't be "+
+		"migrated: export it with that version (coffer export > coffer.zip), set COFFER_DATABASE_URL to a "+
+		"new, empty database, and import it with this version (coffer import coffer.zip)")
 
-// Migrations returns the migrations that this program carries. They go forward only, in the order
+// Migrations returns the migrations that this program contains. They only go forward, in the order
 // of their numbers.
 func Migrations() fs.FS {
 	sub, err := fs.Sub(migrations, "migrations")
@@ -41,7 +42,7 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Newest returns the number of the last migration that this program carries.
+// Newest returns the number of the last migration that this program contains.
 func Newest() int64 {
 	n, err := newest(Migrations())
 	if err != nil {
@@ -59,14 +60,14 @@ func newest(files fs.FS) (int64, error) {
 	return strconv.ParseInt(number, 10, 64)
 }
 
-// SchemaVersion returns the number of the last migration that the database has, or 0 if it is
-// empty. It fails with ErrDevelopment if the database's migrations are not those of a release.
+// SchemaVersion returns the number of the database's last migration, or 0 if it is empty. It fails
+// with ErrDevelopment if the database's migrations are not those of a release.
 func (db *DB) SchemaVersion(ctx context.Context) (int64, error) {
 	v, err := Value[int64](ctx, db, `select coalesce(max(version_id), 0) from schema_version`)
 	if pe, ok := errors.AsType[*pgconn.PgError](err); !ok || pe.Code != "42P01" {
 		return v, err
 	}
-	// There is no such table: nothing was migrated, or by a development version.
+	// The table does not exist: nothing was migrated, or a development version did it.
 	old, err := Value[bool](ctx, db, `select to_regclass('goose_db_version') is not null`)
 	if err == nil && old {
 		err = ErrDevelopment
@@ -74,8 +75,8 @@ func (db *DB) SchemaVersion(ctx context.Context) (int64, error) {
 	return 0, err
 }
 
-// Migrate brings the schema to Newest and returns what it did. Several servers may start at once:
-// one migrates, the others wait for it.
+// Migrate brings the schema to Newest and returns the steps that it took. Several servers may start
+// at once: one migrates, and the others wait for it.
 func (db *DB) Migrate(ctx context.Context) ([]string, error) {
 	return db.MigrateFiles(ctx, Migrations())
 }
@@ -90,9 +91,9 @@ func (db *DB) MigrateFiles(ctx context.Context, files fs.FS) ([]string, error) {
 	return patient.runFiles(ctx, files)
 }
 
-// patient is the same database through connections of their own that wait for locks as long as it
-// takes: for a server that migrates, and for calls of servers that still run. They are opened on
-// use.
+// patient returns the same database with separate connections that wait for locks without a
+// timeout: a lock may be held by another server that migrates, or by calls of servers that still
+// run. The connections are opened on use.
 func (db *DB) patient(ctx context.Context) (*DB, error) {
 	cfg := db.Config()
 	cfg.MaxConns = 4
@@ -105,7 +106,7 @@ func (db *DB) runFiles(ctx context.Context, files fs.FS) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
-	// The common case costs one query; taking goose's lock on every start would make replicas queue
+	// The common case costs one query. Taking goose's lock on every start would make replicas queue
 	// for nothing.
 	at, err := db.SchemaVersion(ctx)
 	switch {
@@ -116,15 +117,15 @@ func (db *DB) runFiles(ctx context.Context, files fs.FS) ([]string, error) {
 	case at == last:
 		return nil, nil
 	case at > last:
-		return nil, fmt.Errorf("the database has schema %d, but this coffer knows only up to %d: a newer coffer "+
-			"migrated it; start the newer one", at, last)
+		return nil, fmt.Errorf("the database has schema %d, but this version of coffer supports up to %d: "+
+			"start the newer version that migrated it", at, last)
 	}
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 30))
 	if err != nil {
 		return nil, fmt.Errorf("migration lock: %w", err)
 	}
 	conn := stdlib.OpenDBFromPool(db.Pool)
-	defer conn.Close() //nolint:errcheck // closes the wrapper only; the pool lives on
+	defer conn.Close() //nolint:errcheck // closes the wrapper only; the pool stays open
 	p, err := goose.NewProvider(goose.DialectPostgres, conn, files, goose.WithSessionLocker(locker),
 		goose.WithTableName(versionTable))
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// A Moment is a point in time as people give it: an RFC 3339 timestamp, or a date, which stands for
-// the midnight in the household's time zone with which that day begins.
+// A Moment is a point in time as people enter it: an RFC 3339 timestamp or a date. A date stands
+// for the start of that day in the household's time zone.
 type Moment struct{ text string }
 
-// MomentSQL turns one parameter, a Moment, into a timestamp.
+// MomentSQL converts one parameter, a Moment, to a timestamp.
 const MomentSQL = `(select case when length(v.m) = 10 then v.m::date::timestamp at time zone s.time_zone
 	else v.m::timestamptz end from (values ($?::text)) v (m), setting s)`
 
@@ -24,7 +24,7 @@ func ParseMoment(s string) (Moment, error) {
 	return Moment{s}, nil
 }
 
-// String is the moment as it was given, and the parameter for MomentSQL.
+// String returns the moment as it was given. It is the parameter for MomentSQL.
 func (m Moment) String() string { return m.text }
 
 // MarshalText implements encoding.TextMarshaler.

@@ -60,7 +60,7 @@ func TestMigrateTogether(t *testing.T) {
 	}
 }
 
-// A database of a development version is refused with what to do, and left as it is.
+// A database of a development version is refused with instructions, and left unchanged.
 func TestMigrateRefusesDevelopment(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -82,7 +82,7 @@ func TestMigrateRefusesDevelopment(t *testing.T) {
 	}
 	for _, word := range []string{"coffer export", "COFFER_DATABASE_URL", "coffer import"} {
 		if !strings.Contains(fmt.Sprint(err), word) {
-			t.Errorf("%q does not say %q", err, word)
+			t.Errorf("%q does not contain %q", err, word)
 		}
 	}
 	if n, err := pg.Value[int](ctx, db, `select count(*) from pg_tables
@@ -156,7 +156,7 @@ func TestTimesAreUTCWithMicroseconds(t *testing.T) {
 	}
 }
 
-// A filter is a conjunction: composed in any order, each condition sees its own arguments.
+// A filter is a conjunction: in any order, each condition gets its own arguments.
 func TestWhere(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -261,7 +261,7 @@ func key(b byte) string {
 	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(rune(b)), 32)))
 }
 
-// 10,000 credentials change keys while readers go on reading them.
+// 10,000 credentials are rewrapped with another key while readers keep reading them.
 func TestResealOnline(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -324,7 +324,7 @@ func TestResealOnline(t *testing.T) {
 	if err != nil || done != n {
 		t.Fatalf("rewrapped %d of %d: %v", done, n, err)
 	}
-	t.Logf("%d credentials rotated in %s with %d reads beside", n, took, reads)
+	t.Logf("%d credentials rotated in %s with %d concurrent reads", n, took, reads)
 	if took > 10*time.Second {
 		t.Errorf("took %s, must stay below 10 s", took)
 	}
@@ -360,7 +360,7 @@ func TestAway(t *testing.T) {
 	if !pg.Away(err) {
 		t.Errorf("an unreachable server is not recognised: %v", err)
 	}
-	// what a crash leaves of a connection
+	// errors that a crash leaves on a connection
 	for _, cut := range []error{syscall.ECONNRESET, syscall.EPIPE, io.ErrUnexpectedEOF} {
 		if !pg.Away(fmt.Errorf("exec: %w", &net.OpError{Op: "read", Err: os.NewSyscallError("read", cut)})) {
 			t.Errorf("a connection that was cut is not recognised: %v", cut)
@@ -373,17 +373,18 @@ func TestAway(t *testing.T) {
 	}
 	timeout := fmt.Errorf("collect: %w", &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
 	if !pg.Away(timeout) || pg.Away(errors.Join(timeout, context.DeadlineExceeded)) {
-		t.Error("a timeout that nobody asked for is taken for one of the call")
+		t.Error("a broken connection is taken for the call's own timeout")
 	}
 	live := pgtest.New(t)
 	_, err = pg.Value[int](t.Context(), live, `select 1 / 0`)
 	if err == nil || pg.Away(err) || errors.Is(err, pg.ErrNoRow) {
-		t.Errorf("a refused statement looks like an absent server: %v", err)
+		t.Errorf("a refused statement is taken for an unreachable server: %v", err)
 	}
 }
 
-// TestCancelledConnection cancels a call that has its whole answer, which the driver takes for a
-// success. The next call must not get its connection. The control is a call that is not cancelled.
+// TestCancelledConnection cancels a call that already has its whole response, which the driver
+// considers a success. The next call must not get its connection. The control is a call that is not
+// canceled.
 func TestCancelledConnection(t *testing.T) {
 	t.Parallel()
 	db, err := pg.Open(t.Context(), pgtest.EmptyURL(t), pg.Options{MaxConns: 1})
@@ -403,7 +404,7 @@ func TestCancelledConnection(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		if rows.Next() || rows.Err() != nil {
-			t.Fatalf("the answer was not whole: %v", rows.Err())
+			t.Fatalf("the response was incomplete: %v", rows.Err())
 		}
 		return pid
 	}
@@ -412,6 +413,6 @@ func TestCancelledConnection(t *testing.T) {
 		t.Fatalf("an ordinary call ended its connection: %d after %d", second, first)
 	}
 	if third := backend(false); third == first {
-		t.Error("the connection of a cancelled call is used again")
+		t.Error("the connection of a canceled call is reused")
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrNoRow is what One returns if the statement yields no row.
+// ErrNoRow is the error of One and Value if the statement returns no row.
 var ErrNoRow = errors.New("no row")
 
-// All collects every row by column name into a T, whose fields carry `db` tags. It never returns
-// nil without an error, so that JSON shows [].
+// All collects every row by column name into a T, whose fields have `db` tags. Without an error it
+// never returns nil, so that JSON shows [].
 func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -37,7 +37,7 @@ func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, err
 	return first(pgx.CollectOneRow(rows, pgx.RowToStructByName[T]))
 }
 
-// Value is the first column of the first row, or ErrNoRow.
+// Value returns the first column of the first row, or ErrNoRow.
 func Value[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -46,7 +46,7 @@ func Value[T any](ctx context.Context, q Querier, sql string, args ...any) (T, e
 	return first(pgx.CollectOneRow(rows, pgx.RowTo[T]))
 }
 
-// Values is the first column of every row.
+// Values returns the first column of every row.
 func Values[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -59,7 +59,7 @@ func Values[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T
 	return out, nil
 }
 
-// Exec runs a statement and returns how many rows it changed.
+// Exec runs a statement and returns the number of rows that it changed.
 func Exec(ctx context.Context, q Querier, sql string, args ...any) (int64, error) {
 	tag, err := q.Exec(ctx, sql, args...)
 	if err != nil {
@@ -68,7 +68,7 @@ func Exec(ctx context.Context, q Querier, sql string, args ...any) (int64, error
 	return tag.RowsAffected(), nil
 }
 
-// OrNull is a text as a column takes it that has null in place of the empty one.
+// OrNull converts a text for a column that has null instead of an empty text.
 func OrNull(s string) *string {
 	if s == "" {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A SealedColumn is a bytea column whose values seal.Ring sealed under Place{Table, Column, the
-// row's key as text}. NULL means nothing is sealed there.
+// A SealedColumn is a bytea column whose values seal.Ring sealed with Place{Table, Column, the
+// row's key as text}. NULL means that nothing is sealed there.
 type SealedColumn struct{ Table, Column, Key string }
 
 const resealBatch = 500

@@ -10,14 +10,14 @@ import (
 	"coffer/internal/id"
 )
 
-// A Ref is how a caller named a record: a UUID, a short id or, where the record has one, a slug.
+// A Ref is a caller's reference to a record: a UUID, a short id or, if the record has one, a slug.
 type Ref struct {
 	uuid *id.ID
 	text string
 }
 
-// RefTo reads what a caller gave. By shape it is a UUID; anything else is a slug or a short id, and
-// which of them the database says.
+// RefTo parses a caller's reference. A UUID is recognized by its form. Anything else is a slug or a
+// short id; the database decides which.
 func RefTo(text string) Ref {
 	if u, err := id.Parse(text); err == nil {
 		return Ref{uuid: &u}
@@ -25,8 +25,8 @@ func RefTo(text string) Ref {
 	return Ref{text: text}
 }
 
-// Args are the three arguments of the condition (id = $1 or slug = $2 or short_id = $3). Order by
-// (slug = $2) desc, because a slug may have the shape of a short id.
+// Args returns the three arguments of the condition (id = $1 or slug = $2 or short_id = $3). Order
+// by (slug = $2) desc, because a slug may look like a short id.
 func (r Ref) Args() []any {
 	if r.uuid != nil {
 		return []any{r.uuid, nil, nil}
@@ -34,8 +34,8 @@ func (r Ref) Args() []any {
 	return []any{nil, strings.ToLower(r.text), r.text}
 }
 
-// IDArgs are the two arguments of the condition (id = $1 or short_id = $2), for records that have
-// no slug.
+// IDArgs returns the two arguments of the condition (id = $1 or short_id = $2), for records that
+// have no slug.
 func (r Ref) IDArgs() []any {
 	if r.uuid != nil {
 		return []any{r.uuid, nil}
@@ -43,8 +43,8 @@ func (r Ref) IDArgs() []any {
 	return []any{nil, r.text}
 }
 
-// Found turns ErrNoRow into NOT_FOUND for the named kind of record; every other error passes. The
-// hint names the op that lists such records, in braces: "{tag.list} lists them".
+// Found turns ErrNoRow into NOT_FOUND for the named kind of record, and returns other errors
+// unchanged. The hint names the op that lists such records, in braces: "{tag.list} lists them".
 func Found(err error, kind, hint string) error {
 	if errors.Is(err, ErrNoRow) {
 		return errs.Missing("", kind, hint)
@@ -52,7 +52,7 @@ func Found(err error, kind, hint string) error {
 	return err
 }
 
-// Named is Found for a name inside a body, which is INVALID_REFERENCE at that field.
+// Named is Found for a reference inside a body: it returns INVALID_REFERENCE for that field.
 func Named(err error, field, kind, hint string) error {
 	if errors.Is(err, ErrNoRow) {
 		return errs.Missing(field, kind, hint)
@@ -60,8 +60,8 @@ func Named(err error, field, kind, hint string) error {
 	return err
 }
 
-// Redraw runs insert, which draws ids, again when a short id that it drew is taken. Each try is a
-// savepoint, so a collision leaves the transaction usable.
+// Redraw runs insert, which generates ids, again if one of its short ids is taken. Each attempt is
+// a savepoint, so a collision leaves the transaction usable.
 func Redraw(ctx context.Context, tx Tx, constraint string, insert func(Tx) error) error {
 	var err error
 	for range 5 {
@@ -73,7 +73,7 @@ func Redraw(ctx context.Context, tx Tx, constraint string, insert func(Tx) error
 	return err
 }
 
-// Split sorts names into UUIDs and the rest.
+// Split separates references into UUIDs and other texts.
 func Split(refs []string) (texts []string, uuids []id.ID) {
 	texts, uuids = []string{}, []id.ID{}
 	for _, r := range refs {
@@ -86,9 +86,9 @@ func Split(refs []string) (texts []string, uuids []id.ID) {
 	return texts, uuids
 }
 
-// Names resolves texts, all in one query, and returns the result under each given text. look takes
-// UUIDs and texts and returns id, name and short_id; a name takes precedence over a short id of the
-// same form.
+// Names resolves references in one query, and returns the ids by the given texts. look is the
+// query: it takes UUIDs and texts and returns id, name and short_id. A name takes precedence over a
+// short id of the same form.
 func Names(ctx context.Context, q Querier, refs []string, look string) (map[string]id.ID, error) {
 	type row struct {
 		ID    id.ID  `db:"id"`

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/errs"
 )
 
-// A Use is what somebody wants a connection for.
+// A Use is the purpose for which a connection is needed.
 type Use int
 
 // The uses. Writing and Working hold a connection for a whole transaction, and may wait for locks
@@ -20,30 +20,30 @@ const (
 )
 
 // enterPatience is how long a call waits for its turn. It is longer than the lock timeout, so that
-// calls which queue behind blocked ones still get their turn when those give up.
+// calls that queue behind blocked ones still get their turn when those give up.
 const enterPatience = 10 * time.Second
 
-// shares divide the connections of a pool between uses and callers, so that none of them can take
+// shares divides the connections of a pool between uses and callers, so that none of them can take
 // all.
 //
-// Transactions can wait for locks with their connection in hand. Together they leave some
+// Transactions can wait for locks while they hold their connection. Together they leave some
 // connections to reads, calls leave some to jobs, and jobs leave some to calls. One caller has at
-// most half of the connections at once.
+// most half of the connections at a time.
 type shares struct {
-	each     int // calls of one caller at once
-	half     int // transactions of calls at once, and of jobs
-	together int // transactions of both
+	each     int // concurrent calls of one caller
+	half     int // concurrent transactions of calls, and the same number for jobs
+	together int // concurrent transactions of calls and jobs together
 
 	mu      sync.Mutex
 	held    [3]int         // by use
-	callers map[string]int // calls that are under way
-	waiting []*waiter      // in the order in which they came
+	callers map[string]int // running calls
+	waiting []*waiter      // in order of arrival
 }
 
 type waiter struct {
 	use    Use
 	caller string
-	ready  chan struct{} // closed, under mu, when it is its turn
+	ready  chan struct{} // closed, under mu, when it may enter
 	in     bool
 }
 
@@ -52,8 +52,8 @@ func newShares(conns int) *shares {
 	return &shares{each: half, half: half, together: max(1, conns-(conns+2)/4), callers: map[string]int{}}
 }
 
-// fits reports whether another one may enter now, and if not, whether it is because of the caller's
-// own calls.
+// fits reports whether another connection may be taken now, and if not, whether the caller's own
+// calls are the reason.
 func (s *shares) fits(use Use, caller string) (fits, own bool) {
 	if caller != "" && s.callers[caller] >= s.each {
 		return false, true
@@ -80,8 +80,8 @@ func (s *shares) leave(use Use, caller string) {
 	s.admit()
 }
 
-// admit lets in who fits now: those of the caller who has the least first, and then those who came
-// first.
+// admit admits waiters that fit now: first those of the caller with the fewest running calls, then
+// in order of arrival.
 func (s *shares) admit() {
 	for {
 		next := -1
@@ -102,9 +102,9 @@ func (s *shares) admit() {
 	}
 }
 
-// Enter waits until the use may have a connection, and returns what gives its place back. A
-// caller's name bounds how many connections it has at once; without a name nothing does, and the
-// wait lasts as long as ctx.
+// Enter waits until a connection may be used, and returns a function that releases its slot. A
+// caller has a limited number of connections at a time. Without a caller name there is no such
+// limit, and the wait lasts as long as ctx.
 func (db *DB) Enter(ctx context.Context, use Use, caller string) (leave func(), err error) {
 	s := db.shares
 	s.mu.Lock()
@@ -132,13 +132,14 @@ func (db *DB) Enter(ctx context.Context, use Use, caller string) (leave func(), 
 		err = errs.New(errs.Unavailable, "the server is busy with other changes; try again in a moment").Later(
 			time.Second)
 		if own {
-			err = errs.New(errs.RateLimited, "this caller already has %d calls running; try again when some have ended",
+			err = errs.New(errs.RateLimited, "this caller already has %d calls running; try again when some "+
+				"have finished",
 				s.each).Later(time.Second)
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.in { // it was let in at the same moment
+	if w.in { // it was admitted at the same moment
 		return func() { s.leave(use, caller) }, nil
 	}
 	for i, other := range s.waiting {
@@ -150,7 +151,7 @@ func (db *DB) Enter(ctx context.Context, use Use, caller string) (leave func(), 
 	return nil, err
 }
 
-// Waiting is how many wait for their turn.
+// Waiting returns how many callers wait for their turn.
 func (db *DB) Waiting() int {
 	db.shares.mu.Lock()
 	defer db.shares.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lazy is a database that nobody ever connects to.
+// lazy returns a database that is never connected to.
 func lazy(t *testing.T, o pg.Options) *pg.DB {
 	t.Helper()
 	db, err := pg.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none", o)
@@ -28,7 +28,7 @@ func lazy(t *testing.T, o pg.Options) *pg.DB {
 	return db
 }
 
-// now tries to enter without any wait.
+// now tries to enter without waiting.
 func now(db *pg.DB, use pg.Use, caller string) (func(), bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -36,7 +36,7 @@ func now(db *pg.DB, use pg.Use, caller string) (func(), bool) {
 	return leave, err == nil
 }
 
-// How many connections of a pool each use gets when it wants all of them.
+// The number of connections that each use gets if it wants all of them.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ conns, caller, calls, jobs, together int }{
@@ -76,12 +76,13 @@ func TestShares(t *testing.T) {
 				want)
 		}
 		if n := most(enter(only(pg.Reading), many)); n != 100 {
-			t.Errorf("of %d connections: reads of many callers are bounded by %d", c.conns, n)
+			t.Errorf("of %d connections: reads of many callers are limited to %d", c.conns, n)
 		}
 	}
 }
 
-// Whatever comes and goes, nobody waits who would fit, and nobody is in who does not.
+// After any sequence of entering and leaving, nobody waits who would fit, and nobody is admitted
+// who does not.
 func TestSharesAreNeverLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -109,16 +110,16 @@ func TestSharesAreNeverLost(t *testing.T) {
 		if n := db.Waiting(); n != 0 {
 			rt.Fatalf("%d still wait", n)
 		}
-		for range 4 { // all of one caller's share is there again
+		for range 4 { // the caller's whole share is free again
 			if _, ok := now(db, pg.Writing, "a"); !ok {
-				rt.Fatal("a place was lost")
+				rt.Fatal("a slot was lost")
 			}
 		}
 	})
 }
 
-// A caller who has none goes before callers who have some, and whoever waits too long is told what
-// to do.
+// A caller without running calls goes before callers that have some. A caller that waits too long
+// gets an error with what to do.
 func TestSharesAreFair(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,27 +149,27 @@ func TestSharesAreFair(t *testing.T) {
 		wait("another's first", "modest")
 		greedy[0]()
 		if first := <-order; first != "another's first" {
-			t.Errorf("first came %s", first)
+			t.Errorf("%s came first", first)
 		}
 		if second := <-order; second != "the fifth of the greedy one" {
-			t.Errorf("then came %s", second)
+			t.Errorf("%s came second", second)
 		}
 		refused := func(caller string) *errs.Error {
 			_, err := db.Enter(t.Context(), pg.Writing, caller)
 			e, _ := errors.AsType[*errs.Error](err)
 			if e == nil || e.After <= 0 {
-				t.Fatalf("%v says nothing of when to come again", err)
+				t.Fatalf("%v does not say when to retry", err)
 			}
 			return e
 		}
 		leave, _ := now(db, pg.Writing, "modest")
 		defer leave()
 		if e := refused("third"); e.Code != errs.Unavailable {
-			t.Errorf("where all places of writers are taken: %v", e)
+			t.Errorf("with all slots of writers taken: %v", e)
 		}
 		greedy[0], _ = now(db, pg.Reading, "greedy")
 		if e := refused("greedy"); e.Code != errs.RateLimited {
-			t.Errorf("where the caller itself has all it may have: %v", e)
+			t.Errorf("with all of the caller's own slots taken: %v", e)
 		}
 		for _, leave := range greedy {
 			leave()
@@ -176,8 +177,7 @@ func TestSharesAreFair(t *testing.T) {
 	})
 }
 
-// Connections that are kept answer when all others are taken, and count among the most that there
-// may be.
+// Reserved connections work when all others are taken, and count toward the maximum.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
@@ -212,8 +212,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// Whoever finds that others are at the same records is told to come again; it is no fault of the
-// server.
+// A caller that meets contention is asked to retry; this is not a server fault.
 func TestContended(t *testing.T) {
 	t.Parallel()
 	db, err := pg.Open(t.Context(), pgtest.URL(t), pg.Options{MaxConns: 4, LockTimeout: 50 * time.Millisecond})
@@ -249,7 +248,7 @@ func TestContended(t *testing.T) {
 		return err
 	}))
 	if runs != 1 {
-		t.Errorf("it waited %d times for the same lock", runs)
+		t.Errorf("the transaction waited %d times for the same lock", runs)
 	}
 	_, err = pg.Exec(t.Context(), db, `update instance set seal_check = seal_check`)
 	again("a lock outside a transaction", pg.Contended(err))
@@ -262,13 +261,13 @@ func TestContended(t *testing.T) {
 			return fmt.Errorf("exec: %w", &pgconn.PgError{Code: code})
 		}))
 		if runs < 5 {
-			t.Errorf("%s: given up after %d runs", code, runs)
+			t.Errorf("%s: gave up after %d runs", code, runs)
 		}
 	}
 	if err := pg.Contended(&pgconn.PgError{Code: "23505"}); errs.Is(err, errs.Unavailable) {
-		t.Error("a violated constraint passes for a crowd")
+		t.Error("a violated constraint is taken for contention")
 	}
 	if own := errs.New(errs.Conflict, "x"); !errors.Is(pg.Contended(own), own) {
-		t.Error("a public error is covered up")
+		t.Error("a public error was replaced")
 	}
 }

@@ -9,20 +9,20 @@ import (
 
 const wireTime = "2006-01-02T15:04:05.000000Z"
 
-// A Time is a timestamp as the contract prints it: RFC 3339, UTC, always six digits of fraction, so
-// that text order is time order.
+// A Time is a timestamp in the format of the API: RFC 3339, UTC, always with six digits of
+// fraction, so that text order is time order.
 type Time struct{ t time.Time }
 
-// At is the Time of t, cut to microseconds as PostgreSQL stores it.
+// At returns the Time of t, truncated to microseconds as PostgreSQL stores it.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Microsecond)} }
 
-// Time is the instant.
+// Time returns the instant.
 func (t Time) Time() time.Time { return t.t }
 
-// String is the wire form.
+// String returns the API's format.
 func (t Time) String() string { return t.t.UTC().Format(wireTime) }
 
-// Append appends the wire form to b.
+// Append appends the API's format to b.
 func (t Time) Append(b []byte) []byte {
 	u := t.t.UTC()
 	year, month, day := u.Date()
@@ -38,7 +38,7 @@ func (t Time) Append(b []byte) []byte {
 	return append(appendTwo(appendTwo(appendTwo(b, micro/10000), micro/100%100), micro%100), 'Z')
 }
 
-// IsZero reports whether there is no instant.
+// IsZero reports whether the time is unset.
 func (t Time) IsZero() bool { return t.t.IsZero() }
 
 // MarshalText implements encoding.TextMarshaler.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Where composes a filter: conditions joined by "and", each with its own arguments.
-// Conditions are literals of the program; what a caller gave goes in as an argument only.
+// A Where composes a filter: conditions joined by "and", each with its own arguments. Conditions
+// are literals of the program; a caller's values are passed only as arguments.
 type Where struct {
 	conds []string
 	args  []any
@@ -31,7 +31,7 @@ func (w *Where) And(cond string, args ...any) *Where {
 	return w
 }
 
-// If adds the condition only when it is wanted.
+// If adds the condition only if wanted is true.
 func (w *Where) If(wanted bool, cond string, args ...any) *Where {
 	if wanted {
 		w.And(cond, args...)
@@ -39,10 +39,10 @@ func (w *Where) If(wanted bool, cond string, args ...any) *Where {
 	return w
 }
 
-// Clone is a filter that starts with the same conditions and goes its own way.
+// Clone returns an independent filter with the same conditions.
 func (w *Where) Clone() Where { return Where{slices.Clone(w.conds), slices.Clone(w.args)} }
 
-// SQL is the filter as a clause: "where (a) and (b)", or "" when nothing is asked.
+// SQL returns the filter as a clause: "where (a) and (b)", or "" if there are no conditions.
 func (w *Where) SQL() string {
 	if len(w.conds) == 0 {
 		return ""
@@ -50,5 +50,5 @@ func (w *Where) SQL() string {
 	return "where " + strings.Join(w.conds, " and ")
 }
 
-// Args are the arguments of SQL's placeholders.
+// Args returns the arguments of SQL's placeholders.
 func (w *Where) Args() []any { return w.args }

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// IsBinary reports whether every column comes in the form that a Wire reads.
+// IsBinary reports whether every column has the format that a Wire reads.
 func IsBinary(fields []pgconn.FieldDescription) bool {
 	for _, f := range fields {
 		if f.Format != pgx.BinaryFormatCode && f.DataTypeOID != pgtype.TextOID {
@@ -22,15 +22,15 @@ func IsBinary(fields []pgconn.FieldDescription) bool {
 	return true
 }
 
-// A Wire is a row as PostgreSQL sends it: its binary form, column by column. Reading it so costs a
-// fraction of what the driver's way into a struct does.
+// A Wire reads a row in PostgreSQL's binary format, column by column. This costs a fraction of the
+// driver's scan into a struct.
 type Wire struct {
 	Values [][]byte
-	Failed bool // a column was not what was read
+	Failed bool // a column did not have the expected type
 }
 
-// take is the next column, which must have that many bytes; less than 0 is any number. NULL fails:
-// it is Optional's.
+// take returns the next column, which must have that many bytes; a negative size allows any number.
+// NULL is a failure, because only Optional reads it.
 func (w *Wire) take(size int) []byte {
 	if len(w.Values) == 0 || w.Values[0] == nil || size >= 0 && len(w.Values[0]) != size {
 		w.Failed = true
@@ -41,7 +41,7 @@ func (w *Wire) take(size int) []byte {
 	return b
 }
 
-// Null reports whether the next column is NULL, and if so takes it.
+// Null reports whether the next column is NULL, and skips it if so.
 func (w *Wire) Null() bool {
 	if len(w.Values) == 0 || w.Values[0] != nil {
 		return false
@@ -50,7 +50,7 @@ func (w *Wire) Null() bool {
 	return true
 }
 
-// Optional is nil for NULL.
+// Optional returns nil for NULL, else the value that read returns.
 func Optional[T any](w *Wire, read func() T) *T {
 	if w.Null() {
 		return nil
@@ -58,24 +58,24 @@ func Optional[T any](w *Wire, read func() T) *T {
 	return new(read())
 }
 
-// Text is the next column, a text.
+// Text reads the next column, a text.
 func (w *Wire) Text() string { return string(w.take(-1)) }
 
-// Bool is the next column, a boolean.
+// Bool reads the next column, a boolean.
 func (w *Wire) Bool() bool { return w.take(1)[0] != 0 }
 
-// Int64 is the next column, a bigint.
+// Int64 reads the next column, a bigint.
 func (w *Wire) Int64() int64 { return int64(binary.BigEndian.Uint64(w.take(8))) }
 
-// Int32 is the next column, an integer.
+// Int32 reads the next column, an integer.
 func (w *Wire) Int32() int32 { return int32(binary.BigEndian.Uint32(w.take(4))) }
 
-// ID is the next column, a uuid.
+// ID reads the next column, a uuid.
 func (w *Wire) ID() id.ID { return id.ID(w.take(16)) }
 
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Date is the next column, a date that is not infinite.
+// Date reads the next column, a date that is not infinite.
 func (w *Wire) Date() Date {
 	days := w.Int32()
 	if days == math.MaxInt32 || days == math.MinInt32 {
@@ -84,7 +84,7 @@ func (w *Wire) Date() Date {
 	return Day(epoch.AddDate(0, 0, int(days)))
 }
 
-// Time is the next column, a timestamptz that is not infinite.
+// Time reads the next column, a timestamptz that is not infinite.
 func (w *Wire) Time() Time {
 	n := w.Int64()
 	if n == math.MaxInt64 || n == math.MinInt64 {
@@ -94,8 +94,8 @@ func (w *Wire) Time() Time {
 	return At(time.Unix(epoch.Unix()+n/1e6, n%1e6*1000))
 }
 
-// Amount reads a numeric with two digits behind the point: groups of four digits, the first worth
-// 10000 to the power of weight.
+// Amount reads a numeric with two decimals. Its digits come in groups of four, and the first group
+// counts 10000 to the power of weight.
 func (w *Wire) Amount() money.Amount {
 	b := w.take(-1)
 	const head, positive, negative = 8, 0, 0x4000

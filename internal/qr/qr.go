@@ -143,7 +143,7 @@ func (c *Code) set(row, column int, dark bool) {
 	c.dark[row][column], c.fixed[row][column] = dark, true
 }
 
-// square draws rings around a centre, as far as they lie in the code.
+// square draws rings around a center, as far as they lie in the code.
 func (c *Code) square(row, column, reach int, dark func(ring int) bool) {
 	for y := -reach; y <= reach; y++ {
 		for x := -reach; x <= reach; x++ {
@@ -232,7 +232,7 @@ func (c *Code) walk(visit func(row, column int)) {
 	}
 }
 
-// penalty is how confusing the picture is: runs, blocks, shapes like finders, and imbalance.
+// penalty returns how confusing the picture is: runs, blocks, shapes like finders, and imbalance.
 func (c *Code) penalty() int {
 	sum, dark := 0, 0
 	finders := []string{"10111010000", "00001011101"}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCorrection holds the error correction against the example that is printed everywhere: HELLO
-// WORLD in version 1-M.
+// TestCorrection compares the error correction with the well-known example: HELLO WORLD in version
+// 1-M.
 func TestCorrection(t *testing.T) {
 	t.Parallel()
 	data := []byte{32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17}
@@ -18,7 +18,7 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// TestFormat holds the format against the table of the standard.
+// TestFormat compares the format with the table of the standard.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	for mask, want := range []string{

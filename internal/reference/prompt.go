@@ -18,14 +18,17 @@ var Prompts = []Prompt{
 	{Name: "review", Title: "Review", About: "Work through the review queue: categories, rules, questions"},
 	{
 		Name: "monthly_report", Title: "Monthly report", Month: true,
-		About: "Report a month: what came in and went out, what changed, what is coming",
+		About: "Report on a month: money in and out, changes, upcoming payments",
 	},
 	{
 		Name: "subscriptions", Title: "Subscriptions",
-		About: "List subscriptions and bills with what a year of each costs, and what became dearer",
+		About: "List subscriptions and bills with yearly cost and price increases",
 	},
-	{Name: "clean_up", Title: "Clean up", About: "Find links to confirm, double charges and what has no category"},
-	{Name: "undo_today", Title: "Undo today", About: "Show what was changed today, and undo the assistant's own part"},
+	{
+		Name: "clean_up", Title: "Clean up",
+		About: "Find account links to confirm, duplicate charges and uncategorized transactions",
+	},
+	{Name: "undo_today", Title: "Undo today", About: "Review today's changes and undo the assistant's own"},
 }
 
 var monthForm = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)

@@ -1,5 +1,6 @@
 // Package reference holds the pages that agents read before they work: the grammar of rules, how to
-// review and report, and the categories. It must not decide anything: what a rule means is rule's.
+// review and report, and the categories. It must not decide anything: package rule defines what a
+// rule means.
 package reference
 
 import (
@@ -38,7 +39,7 @@ func (r *References) Ops() []*op.Op {
 // Kinds are the pages, with what each is about.
 var Kinds = [][2]string{
 	{"rule-dsl", "How to write rules"},
-	{"instructions", "How to work with these books"},
+	{"instructions", "Working with this household's finances"},
 	{"review-guidelines", "How to close reviews"},
 	{"report-format", "How to write reports"},
 	{"categories", "The category tree"},
@@ -60,7 +61,8 @@ func (r *References) Reference(ctx context.Context, q pg.Querier, in Reference) 
 	return written("pages/"+in.Kind, op.ActorOf(ctx).Scope < op.Full)
 }
 
-// written returns a text. A reader gets the one that speaks of no writing, if the two differ.
+// written returns a text. A reader gets the version that does not mention writing, if there are
+// two.
 func written(name string, reader bool) (string, error) {
 	if reader {
 		if text, err := pages.ReadFile(name + ".read.md"); err == nil {
@@ -81,7 +83,7 @@ func (r *References) categories(ctx context.Context, q pg.Querier) (string, erro
 		return "", err
 	}
 	var page strings.Builder
-	page.WriteString("# Categories\n\nUse the slug. Prefer a subcategory to its primary. Totals leave out transfers.\n")
+	page.WriteString("# Categories\n\nUse the slug. Prefer a subcategory to its primary. Totals exclude transfers.\n")
 	for _, c := range tree {
 		if c.Hidden {
 			continue

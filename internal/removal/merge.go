@@ -2,7 +2,6 @@ package removal
 
 import (
 	"context"
-	"errors"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -17,23 +16,24 @@ const MergeKind = "account.merge"
 
 // An AccountMerge is the input of Merge.
 type AccountMerge struct {
-	ID     string `json:"id" minLength:"1" doc:"The account that goes: UUID or short id"`
-	Into   string `json:"into" minLength:"1" doc:"The account that stays and gets its transactions: UUID or short id"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
+	ID     string `json:"id" minLength:"1" doc:"The account to merge and remove: UUID or short id"`
+	Into   string `json:"into" minLength:"1" doc:"The account to keep, which gets the transactions: UUID or short id"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
 }
 
 // An AccountMerged is the result of a merge.
 type AccountMerged struct {
-	AccountID      id.ID  `json:"account_id" doc:"The account that went"`
-	Into           id.ID  `json:"into" doc:"The account that has its transactions now"`
-	Moved          int64  `json:"moved" doc:"Transactions that moved, or would"`
-	Duplicates     int64  `json:"duplicates" doc:"Transactions that the other account had already: they are deleted there"`
-	DecisionsMoved int64  `json:"decisions_moved" doc:"Categories, counterparties, tags, comments and splits of duplicates that the transactions of the other account took over"`
-	ChangeID       *id.ID `json:"change_id" doc:"The change that a revert undoes; null on a dry run, and if the account was merged before"`
-	DryRun         bool   `json:"dry_run"`
+	AccountID      id.ID           `json:"account_id" doc:"The removed account"`
+	Into           id.ID           `json:"into" doc:"The account that now has its transactions"`
+	Moved          int64           `json:"moved" doc:"Transactions moved, or to be moved"`
+	Duplicates     int64           `json:"duplicates" doc:"Transactions that the other account already had; they are deleted"`
+	DecisionsMoved int64           `json:"decisions_moved" doc:"Categories, counterparties, tags, comments and splits copied from duplicates to the other account's transactions"`
+	ChangeID       *id.ID          `json:"change_id" doc:"Id of the change; pass it to revert. null on a dry run, and if the account was already merged"`
+	DryRun         bool            `json:"dry_run"`
+	Writes         *journal.Writes `json:"writes,omitempty" doc:"On a dry run: writes needed of the caller's limit; absent without one"`
 }
 
-// merging is what the job is about.
+// merging is the argument of the job.
 type merging struct {
 	Account id.ID `json:"account_id"`
 	Into    id.ID `json:"into"`
@@ -126,7 +126,8 @@ func (r *Removals) mergeAll(ctx context.Context, run *job.Run) (any, error) {
 func (r *Removals) beginMerge(ctx context.Context, tx pg.Tx, at *mergePosition) (step job.Step, err error) {
 	at.Begun = true
 	if at.DryRun {
-		return step, nil
+		at.Writes, err = journal.Needs(ctx, tx, 1) // the account
+		return step, err
 	}
 	entries, err := r.Accounts.Merge(ctx, tx, at.AccountID, at.Into)
 	switch {
@@ -159,10 +160,10 @@ func (r *Removals) mergeSummary(ctx context.Context, tx pg.Tx, at *mergePosition
 	return "Merged account " + names[0] + " into " + names[1], nil
 }
 
-// mergeWork is what is left of a merge.
+// mergeWork is the rest of a merge.
 type mergeWork struct {
 	rows    int64
-	repeats map[id.ID]id.ID    // by the transaction that goes, the one that stays
+	repeats map[id.ID]id.ID    // by the transaction that is removed, the one that stays
 	groups  [][]ledger.Movable // each is for one batch
 }
 
@@ -193,25 +194,13 @@ func (r *Removals) readMerge(ctx context.Context, tx pg.Tx, at *mergePosition) (
 	return w, err
 }
 
-// errDry rolls a dry run back.
-var errDry = errors.New("a dry run")
-
 // mergeBatch moves some transactions. If somebody reverts the merge before it ends, it ends there.
 func (r *Removals) mergeBatch(ctx context.Context, tx pg.Tx, at *mergePosition, repeats map[id.ID]id.ID,
 	group []ledger.Movable,
 ) (step job.Step, err error) {
 	step.Done = int64(len(group))
 	if at.DryRun {
-		dry := func(tx pg.Tx) error {
-			if _, err := r.takeOver(ctx, tx, at, at.Into, repeats, group); err != nil {
-				return err
-			}
-			return errDry
-		}
-		if err := pg.Savepoint(ctx, tx, dry); err != nil && !errors.Is(err, errDry) {
-			return step, err
-		}
-		return step, nil
+		return step, r.tryBatch(ctx, tx, at, repeats, group)
 	}
 	into, err := r.Accounts.SurvivingOne(ctx, tx, at.AccountID)
 	if err != nil {
@@ -243,6 +232,27 @@ func (r *Removals) mergeBatch(ctx context.Context, tx pg.Tx, at *mergePosition, 
 	}
 	_, _, err = journal.Extend(ctx, tx, at.ChangeID, journal.Note{Summary: summary}, append(entries, moved...))
 	return step, err
+}
+
+// tryBatch counts what mergeBatch would do.
+func (r *Removals) tryBatch(ctx context.Context, tx pg.Tx, at *mergePosition, repeats map[id.ID]id.ID,
+	group []ledger.Movable,
+) error {
+	subjects := make(map[id.ID]bool, len(group))
+	for _, m := range group {
+		subjects[m.ID] = true
+	}
+	_, err := journal.Try(ctx, tx, true, func(ctx context.Context, tx pg.Tx) error {
+		entries, err := r.takeOver(ctx, tx, at, at.Into, repeats, group)
+		for _, e := range entries {
+			subjects[e.SubjectID] = true
+		}
+		return err
+	})
+	if err == nil && at.Writes != nil {
+		at.Writes, err = journal.Needs(ctx, tx, at.Writes.Needed+int64(len(subjects)))
+	}
+	return err
 }
 
 // takeOver gives the transactions that stay what people decided about those that repeat them, and

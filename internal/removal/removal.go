@@ -54,8 +54,8 @@ func (r *Removals) Ops() []*op.Op {
 		}, r.Remove), 0, r.Jobs.Await),
 		op.Long(op.Writing(op.Spec{
 			Name: "account.merge", Route: "POST /accounts/{id}/merge", People: op.PeopleUnlessDry, Destructive: true,
-			Summary: "Merges an account into another, as a job: its transactions move, and those that the other " +
-				"has already are deleted. A revert restores both accounts.",
+			Summary: "Merges an account into another, as a job: its transactions move, and duplicates are " +
+				"deleted. A revert restores both accounts.",
 		}, r.Merge), 0, r.Jobs.Await),
 	}
 }
@@ -75,18 +75,19 @@ func (r *Removals) Kinds() []job.Kind {
 // An AccountRemoval is the input of Remove.
 type AccountRemoval struct {
 	ID     string `json:"id" minLength:"1" doc:"The account's UUID or short id"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would be removed and write nothing"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Only show what would be removed; write nothing"`
 }
 
 // An AccountRemoved is the result of a removal.
 type AccountRemoved struct {
-	AccountID    id.ID  `json:"account_id"`
-	Transactions int64  `json:"transactions" doc:"Transactions that were removed, or would be"`
-	ChangeID     *id.ID `json:"change_id" doc:"The change that a revert undoes; null on a dry run"`
-	DryRun       bool   `json:"dry_run"`
+	AccountID    id.ID           `json:"account_id"`
+	Transactions int64           `json:"transactions" doc:"Transactions removed, or to be removed"`
+	ChangeID     *id.ID          `json:"change_id" doc:"Id of the change; pass it to revert. null on a dry run"`
+	DryRun       bool            `json:"dry_run"`
+	Writes       *journal.Writes `json:"writes,omitempty" doc:"On a dry run: writes needed of the caller's limit; absent without one"`
 }
 
-// removing is what the job is about.
+// removing is the argument of the job.
 type removing struct {
 	Account id.ID `json:"account_id"`
 	DryRun  bool  `json:"dry_run,omitempty"`
@@ -147,7 +148,8 @@ func (r *Removals) batch(ctx context.Context, tx pg.Tx, at *position) (step job.
 		}
 		if at.DryRun {
 			at.Transactions, at.Ended = step.Total, true
-			return step, nil
+			at.Writes, err = journal.Needs(ctx, tx, step.Total+1) // and the account
+			return step, err
 		}
 		if entries, err = r.Accounts.Remove(ctx, tx, at.AccountID); err != nil {
 			if errs.Is(err, errs.NotFound) || errs.Is(err, errs.Conflict) {

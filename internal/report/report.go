@@ -34,10 +34,10 @@ func (r *Reports) Ops() []*op.Op {
 		op.Once(op.Shaped(op.Writing(op.Spec{
 			Name: "report.create", Route: "POST /reports", Tool: "submit_report",
 			Summary: "Stores a report for the household to read.",
-			Agent: "Stores a report for the household to read. Begin with what matters and what a person " +
-				"should decide, name transactions by id, never add amounts of different currencies. 20 a " +
-				"day; revert_change withdraws one.",
-		}, r.Create), titled)),
+			Agent: "Stores a report for the household to read. Start with the most important point and any " +
+				"decision needed. Refer to transactions by id and never add different currencies. Limit: 20 " +
+				"per day. revert_change withdraws a report.",
+		}, r.Create), submitted)),
 		op.Reading(op.Spec{Name: "report.get", Route: "GET /reports/{id}", Summary: "Shows one report."}, r.Get),
 		op.Writing(op.Spec{
 			Name: "report.delete", Route: "DELETE /reports/{id}", People: op.PeopleOthers,
@@ -59,7 +59,7 @@ type Report struct {
 	ID         id.ID          `json:"id" db:"id"`
 	ShortID    string         `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Title      string         `json:"title" db:"title"`
-	Body       text.Untrusted `json:"body" db:"body" doc:"Untrusted: the author's Markdown; sanitise it when rendering"`
+	Body       text.Untrusted `json:"body" db:"body" doc:"Untrusted: the author's Markdown; sanitize it when rendering"`
 	Kind       string         `json:"kind" db:"kind"`
 	AuthorType string         `json:"author_type" db:"author_type" enum:"user,agent,system"`
 	AuthorID   *id.ID         `json:"author_id" db:"author_id"`
@@ -71,23 +71,24 @@ const columns = `id, short_id, title, body, kind, author_type, author_id, read_a
 
 // ListReports is the input of List.
 type ListReports struct {
-	Unread *bool   `json:"unread,omitempty" doc:"true: only reports nobody has read; false: only the others" agent:"-"`
-	Kind   *string `json:"kind,omitempty" minLength:"1" maxLength:"64" format:"line" doc:"Only reports of this kind" agent:"-"`
+	Unread *bool   `json:"unread,omitempty" doc:"true: only unread reports; false: only read ones" agent:"-"`
+	Kind   *string `json:"kind,omitempty" minLength:"1" maxLength:"64" format:"line" doc:"Filter by kind" agent:"-"`
 	Before *string `json:"before,omitempty" minLength:"1" doc:"Only reports older than this one: UUID or short id" agent:"Only older than this one"`
-	Limit  *int    `json:"limit,omitempty" minimum:"1" maximum:"500" doc:"Return only the newest this many; all if omitted" agent:"-"`
+	Limit  *int    `json:"limit,omitempty" minimum:"1" maximum:"500" doc:"Return only this many of the newest; all if omitted" agent:"-"`
 }
 
 // few is how many reports are read at one time: each may have some hundred kB.
 const few = 4
 
-// listed is which reports a list has: whether they were read, of which kind, older than which one.
+// listed is the condition of a list: whether reports were read, of which kind, older than which
+// one.
 const listed = `where deleted_at is null and ($1::boolean is null or (read_at is null) = $1)
 	and ($2::text is null or kind = $2) and ($3::uuid is null or id < $3)`
 
 // older is the report that those asked for must be older than; nil for none.
 func (in ListReports) older(ctx context.Context, q pg.Querier) (*id.ID, error) {
 	if in.Before == nil {
-		return nil, nil //nolint:nilnil // there is none, and that is no error
+		return nil, nil //nolint:nilnil // there is none, which is not an error
 	}
 	last, err := pg.Value[id.ID](ctx, q, `select id from report
 		where id = $1 or short_id = $2`, pg.RefTo(*in.Before).IDArgs()...)
@@ -132,7 +133,7 @@ const MaxBody = 200_000
 type CreateReport struct {
 	Title string `json:"title" minLength:"1" maxLength:"200" format:"line" example:"March at a glance"`
 	Body  string `json:"body" minLength:"1" maxLength:"200000" doc:"Markdown"`
-	Kind  string `json:"kind,omitempty" minLength:"1" maxLength:"64" format:"line" default:"summary" doc:"A word of your choice, to find reports of one kind later" agent:"A word to find reports of one kind by"`
+	Kind  string `json:"kind,omitempty" minLength:"1" maxLength:"64" format:"line" default:"summary" doc:"A word of your choice, to find similar reports later" agent:"A word to find similar reports"`
 }
 
 // Create stores a report.
@@ -204,7 +205,7 @@ func (r *Reports) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, err
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	if err := op.Owned(ctx, was.AuthorID, "an agent may delete only its own reports"); err != nil {
+	if err := op.Owned(ctx, was.AuthorID, "agents can only delete their own reports"); err != nil {
 		return op.Deleted{}, err
 	}
 	err = definition.Recorded(ctx, tx, []id.ID{was.ID}, "Deleted a report", func() ([]journal.Entry, error) {
@@ -215,7 +216,7 @@ func (r *Reports) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, err
 	return op.Deleted{Deleted: true, ID: was.ID}, err
 }
 
-// Read marks a report as read; one that is read already stays as it is.
+// Read marks a report as read; a report that is already read stays as it is.
 func (r *Reports) Read(ctx context.Context, tx pg.Tx, in Ref) (Report, error) {
 	was, err := r.lock(ctx, tx, in.ID)
 	if err != nil {

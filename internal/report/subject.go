@@ -10,8 +10,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// definition is what the journal records of a report: that it is there. Its body never changes, so
-// the journal does not repeat it.
+// definition is the journal's record of a report: that it exists. Its body never changes, so the
+// journal does not repeat it.
 var definition = journal.Definition{
 	Subject: journal.Report, Table: "report", Columns: []string{"title", "kind"},
 	Fits: fits,
@@ -20,8 +20,8 @@ var definition = journal.Definition{
 // Subjects returns the subjects that reverts restore.
 func (r *Reports) Subjects() []journal.Subject { return []journal.Subject{definition} }
 
-// fits says which reports cannot go or come back: an agent neither withdraws what a person wrote
-// nor brings back what a person withdrew.
+// fits returns the reports that cannot be withdrawn or restored: an agent neither withdraws a
+// person's report nor restores one that a person withdrew.
 func fits(ctx context.Context, _ pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var left []journal.Skipped
 	for _, e := range entries {
@@ -32,7 +32,7 @@ func fits(ctx context.Context, _ pg.Tx, entries []journal.Entry) ([]journal.Skip
 	return left, nil
 }
 
-// What one agent may submit in a day of the household.
+// The limits for one agent in a day of the household.
 const (
 	maxReports     = 20
 	maxReportBytes = 1_000_000
@@ -70,12 +70,12 @@ func bound(ctx context.Context, tx pg.Tx, actor op.Actor, size int) error {
 	switch {
 	case u.Reports >= maxReports:
 		e = errs.New(errs.RateLimited,
-			"an agent may submit %d reports a day, and this limit is reached; put the rest into one report tomorrow, "+
-				"or ask a person to submit it", maxReports)
+			"agents can submit %d reports a day, and this limit is reached; submit one tomorrow, or ask a "+
+				"person to submit it", maxReports)
 	case u.Bytes+int64(size) > maxReportBytes:
 		e = errs.New(errs.RateLimited,
-			"an agent may submit %d bytes of reports a day; %d are left today, and this report has %d; shorten it or "+
-				"submit it tomorrow", maxReportBytes, max(maxReportBytes-u.Bytes, 0), size)
+			"agents can submit %d bytes of reports a day; %d are left today and this report has %d; shorten "+
+				"it, or submit it tomorrow", maxReportBytes, max(maxReportBytes-u.Bytes, 0), size)
 	default:
 		return nil
 	}

@@ -51,7 +51,23 @@ func titled(r Report) ToolReport {
 	}
 }
 
-// forTool lists titles, or the Markdown too as far as it fits. A note says what was left out, and
+// A ToolSubmitted is the result for the author of a report. The title is the author's own, so no
+// stranger wrote it.
+type ToolSubmitted struct {
+	ID         id.ID    `json:"id"`
+	Title      string   `json:"title"`
+	Kind       string   `json:"kind"`
+	AuthorType string   `json:"author_type" enum:"user,agent,system"`
+	AuthorID   *id.ID   `json:"author_id"`
+	ReadAt     *pg.Time `json:"read_at"`
+	CreatedAt  pg.Time  `json:"created_at"`
+}
+
+func submitted(r Report) ToolSubmitted {
+	return ToolSubmitted{r.ID, r.Title, r.Kind, r.AuthorType, r.AuthorID, r.ReadAt, r.CreatedAt}
+}
+
+// forTool lists titles, or the Markdown too as far as it fits. A note names what was left out, and
 // how to read it.
 func (r *Reports) forTool(ctx context.Context, q pg.Querier, in ListForTool) (ToolReports, error) {
 	if in.ID != nil {
@@ -64,7 +80,7 @@ func (r *Reports) forTool(ctx context.Context, q pg.Querier, in ListForTool) (To
 		if len(one.Body) > bodyBytes {
 			one.Body = text.Prose(one.Body.Plain(), bodyBytes)
 			out.Notes = append(out.Notes, op.Note{
-				Code: "truncated", Message: "the report is longer than fits into one result",
+				Code: "truncated", Message: "the report is longer than one result and was cut",
 			})
 		}
 		t.Body = &one.Body
@@ -86,12 +102,12 @@ func (r *Reports) forTool(ctx context.Context, q pg.Querier, in ListForTool) (To
 	out := ToolReports{Reports: rows[:min(len(rows), most)]}
 	if len(rows) > most {
 		out.Notes = append(out.Notes, op.Note{
-			Code: "truncated", Message: "there are more; for older ones give the id of the last one as before",
+			Code: "truncated", Message: "there are more reports; pass the id of the last one as before",
 		})
 	}
 	if n := len(out.Reports); in.Bodies && n > 0 && out.Reports[n-1].Body == nil {
 		out.Notes = append(out.Notes, op.Note{
-			Code: "truncated", Message: "not every body fits into one result; give one id to read that report",
+			Code: "truncated", Message: "not all bodies fit into one result; pass an id to read one report",
 		})
 	}
 	return out, err

@@ -13,28 +13,28 @@ import (
 )
 
 // Bodies larger than smallBody are counted while their request runs, by their cost in memory: a
-// file is passed on as it arrived, JSON becomes many small values.
+// file is passed on unchanged, while JSON becomes many small values.
 const (
 	smallBody  = 64 << 10
 	costOfFile = 1
 	costOfJSON = 16
 )
 
-// bodyShare is how many bytes of large bodies a process holds at one time: two files of the largest
-// size, one of them for one caller.
+// bodyShare returns the limit on bytes of large bodies that a process holds at a time: two files of
+// the maximum size, one of them for one caller.
 func bodyShare() *op.Share {
 	return &op.Share{
 		Total: 2 * maxTextBody, PerOwner: maxTextBody, Patience: 10 * time.Second,
-		Own: "other large requests with this key are still running; send them one at a time or try again in a few " +
-			"seconds",
+		Own: "other large requests of this key are still running; send them one at a time, or try again in a " +
+			"few seconds",
 		Others: "the server is busy with large requests from other callers; try again in a few seconds",
 	}
 }
 
-// An upload is a body of unknown length. It is counted once it is larger than small.
+// An upload is a body of unknown length. It is counted once it is larger than smallBody.
 type upload struct {
 	io.ReadCloser
-	claim func() error // takes the room for it
+	claim func() error // reserves room for it
 	read  int64
 }
 
@@ -50,7 +50,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// admit takes the room, once.
+// admit reserves the room, once.
 func (u *upload) admit() error {
 	if u.claim == nil {
 		return nil
@@ -123,7 +123,7 @@ func unread(err error, limit int64) error {
 	if e, ok := errors.AsType[*errs.Error](err); ok {
 		return e
 	}
-	return errs.Wrap(err, errs.InvalidBody, "the body arrived incomplete; send it again")
+	return errs.Wrap(err, errs.InvalidBody, "the body is incomplete; send it again")
 }
 
 // drain reads the rest of a body that is not needed, so that a caller that is still sending sees
@@ -133,7 +133,7 @@ func drain(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
-	// where it cannot be set the server's own holds
+	// if it cannot be set, the server's own deadline applies
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(10 * time.Second))
 	_, _ = io.Copy(io.Discard, r.Body)
 }
@@ -155,14 +155,14 @@ func (l *longAnswer) Write(p []byte) (int, error) {
 		l.w.Header().Set("Content-Type", l.kind)
 		l.w.WriteHeader(http.StatusOK)
 	}
-	// where it cannot be set, the stream's own time holds
+	// if it cannot be set, the stream's own time limit applies
 	_ = http.NewResponseController(l.w).SetWriteDeadline(time.Now().Add(patientWrite))
 	return l.w.Write(p)
 }
 
 // end ends the answer. An incomplete answer must not look complete, so its connection is closed.
 func (l *longAnswer) end(err error) {
-	// the connection may go on to serve other requests
+	// the connection may serve other requests
 	_ = http.NewResponseController(l.w).SetWriteDeadline(time.Time{})
 	if err != nil {
 		panic(http.ErrAbortHandler)

@@ -32,7 +32,7 @@ func (d *document) components() op.Tree {
 					Key: "error",
 					Value: op.Tree{
 						{Key: "code", Value: codes[0]},
-						{Key: "message", Value: "What went wrong and what to do."},
+						{Key: "message", Value: "What is wrong and what to do."},
 					},
 				}}},
 			}}}},
@@ -88,9 +88,8 @@ func (d *document) components() op.Tree {
 			Key: "Change",
 			Value: op.Tree{
 				{
-					Key: "description",
-					Value: "The id of the change that the call recorded, with which it can be reverted; missing if " +
-						"it recorded none",
+					Key:   "description",
+					Value: "Id of the recorded change; pass it to revert. Missing if the call changed nothing",
 				},
 				{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}, {Key: "format", Value: "uuid"}}},
 			},

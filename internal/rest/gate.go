@@ -15,10 +15,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits bound what one caller may ask of one process. Zero values mean the defaults of the API.
+// Limits are the limits of one caller on one process. Zero values mean the defaults of the API.
 type Limits struct {
 	PerMinute         int // requests of one key; 0 means 3,000
-	Burst             int // of these at once; 0 means 300
+	Burst             int // of these at the same moment; 0 means 300
 	FailuresPerMinute int // failed authentications from one address; 0 means 20
 }
 
@@ -34,8 +34,8 @@ func (l *Limits) fill() {
 	}
 }
 
-// A gate checks every request before its route: first the size, then who is calling, then how
-// often, then whether they may.
+// A gate checks every request before its route: first the size, then the caller, then the rate,
+// then the permission.
 type gate struct {
 	server   *Server
 	limits   Limits
@@ -64,14 +64,14 @@ func newGate(s *Server) (*gate, error) {
 	}, nil
 }
 
-// A demand is what a route requires of a request before it is read.
+// A demand lists a route's requirements for a request before it is read.
 type demand struct {
 	scope    op.Scope
 	limit    int64                // of the body
 	agents   bool                 // the key may be a bearer token, and sessions do not count
-	tokens   bool                 // access tokens are the only way in
+	tokens   bool                 // only access tokens are accepted
 	resource string               // the resource that an access token must have been issued for
-	may      func(op.Actor) error // whether the one who calls may
+	may      func(op.Actor) error // whether the caller has permission
 }
 
 // enter admits a request or returns an error. An open route admits everyone and ignores a key.
@@ -126,7 +126,7 @@ func (g *gate) authenticate(r *http.Request, d demand) (op.Actor, error) {
 func (g *gate) addressed(r *http.Request) error {
 	if name := hostname(r.Host); net.ParseIP(name) == nil && !g.ours(name) {
 		return errs.New(errs.Forbidden,
-			"this host name is not allowed here; the operator sets the server's own in COFFER_PUBLIC_URL")
+			"this host name is not allowed; set the server's own host name in COFFER_PUBLIC_URL")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -169,7 +169,8 @@ func (g *gate) pace(w http.ResponseWriter, a op.Actor) error {
 	}
 	w.Header().Set("Retry-After", "1")
 	return errs.New(errs.RateLimited,
-		"this key may make %d requests a minute and %d at once; wait a second and slow down", g.limits.PerMinute,
+		"too many requests: this key is limited to %d per minute and %d at once; wait a second and slow down",
+		g.limits.PerMinute,
 		g.limits.Burst)
 }
 
@@ -183,8 +184,8 @@ func address(r *http.Request) string {
 
 const manyBuckets = 10_000
 
-// buckets are one token bucket per name, kept in memory: they limit bursts on one process and
-// decide nothing else.
+// buckets holds one token bucket per name in memory. They limit bursts on one process and decide
+// nothing else.
 type buckets struct {
 	every time.Duration
 	burst int

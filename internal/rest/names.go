@@ -9,11 +9,11 @@ import (
 
 const schemaPath = "#/components/schemas/"
 
-// jobComponent is the component whose result depends on its kind.
+// jobComponent is the component whose result depends on the job's kind.
 const jobComponent = "Job"
 
-// component is the name of a Go type in the document. Types have short names because their package
-// qualifies them; the document has no packages, so a component begins with its noun.
+// component returns the name of a Go type in the document. Types have short names because their
+// package qualifies them. The document has no packages, so a component starts with its noun.
 func component(name string) string {
 	if noun, ok := components[name]; ok {
 		return noun
@@ -79,12 +79,14 @@ var components = map[string]string{
 	"EvaluationShare": "WorkflowRunEvaluationShare", "EvaluationUse": "WorkflowRunEvaluationUse",
 	// results of jobs
 	"Applied": "RuleApplied", "Rehearsal": "RuleDryRun", "Rehearsed": "RuleDryRunRow", "Synced": "SyncResult",
-	"Reconciled":  "AccountLinkReconciled",
+	"Reconciled": "AccountLinkReconciled",
+	"Yearly":     "RecurringYearly", "Writes": "ChangeWrites", "CloseGroup": "ReviewCloseGroup",
+	"CloseReviews": "ReviewClose", "Closed": "ReviewClosed",
 	"PriceChange": "RecurringPriceChange", "Imported": "FileImported", "LeftOut": "FileLeftOut",
 	"Outcome": "SyncOutcome", "Processed": "WebhookProcessed",
 }
 
-// job prints the component of jobs with the kinds that there are and what each comes to.
+// job prints the component of jobs with all kinds and the result of each.
 func (d *document) job(printed op.Tree) op.Tree {
 	if len(d.results) == 0 {
 		return printed

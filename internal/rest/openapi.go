@@ -17,8 +17,8 @@ import (
 // ContractVersion is the version of the API that the document describes.
 const ContractVersion = "1.0.0"
 
-// Document returns the OpenAPI 3.1 description of ops and raw routes, the same for every build of
-// the same menu. groups describes each noun, and results what jobs of each kind come to.
+// Document returns the OpenAPI 3.1 description of ops and raw routes. It is the same for every
+// build with the same ops. groups describes each noun, and results the results of jobs by kind.
 func Document(ops []*op.Op, raw []Raw, groups map[string]string, results map[string][]*op.Schema) op.Tree {
 	d := &document{
 		schemas: map[string]op.Tree{}, shapes: map[string]string{}, statuses: map[int]bool{}, results: results,
@@ -54,7 +54,7 @@ func Document(ops []*op.Op, raw []Raw, groups map[string]string, results map[str
 		{Key: "info", Value: op.Tree{
 			{Key: "title", Value: "coffer"},
 			{Key: "version", Value: ContractVersion},
-			{Key: "summary", Value: "A household's financial data, exact, private and reversible."},
+			{Key: "summary", Value: "Your household's finances: exact, private and reversible."},
 			{
 				Key: "description",
 				Value: "Amounts are exact decimals; positive is money out. Every record has a UUID `id` and an " +
@@ -82,14 +82,14 @@ func Document(ops []*op.Op, raw []Raw, groups map[string]string, results map[str
 
 type document struct {
 	schemas  map[string]op.Tree
-	shapes   map[string]string // what each schema has, to notice two of one name
+	shapes   map[string]string // the shape of each schema, to detect two with the same name
 	statuses map[int]bool
 	results  map[string][]*op.Schema // of jobs, by kind
 }
 
-// ref names a struct's component and prints it on its first use.
+// ref returns a struct's component and prints it on its first use.
 func (d *document) ref(s *op.Schema) string {
-	if s.Whole != nil { // its list says that fields narrows it
+	if s.Whole != nil { // its list explains that fields narrows it
 		s = s.Whole
 	}
 	name := component(s.Name)
@@ -108,7 +108,7 @@ func (d *document) ref(s *op.Schema) string {
 	}
 	d.shapes[name] = shape.String()
 	if _, done := d.schemas[name]; !done {
-		d.schemas[name] = nil // a place-holder, so that a shape met again while it is printed is a reference
+		d.schemas[name] = nil // a placeholder, so that a recursive schema becomes a reference
 		plain := *s
 		plain.Nullable = false
 		d.schemas[name] = plain.Inside(d.ref, false)
@@ -160,16 +160,16 @@ func describe(o *op.Op) string {
 		text += " Requires no key."
 	}
 	if o.Own {
-		text += " For signed-in members of every role; with a key the answer is 404."
+		text += " For signed-in members of every role; with a key the response is 404."
 	}
 	if o.AdminsOnly() {
-		text += " Among members, only admins may do this."
+		text += " Only admins can do this."
 	}
 	if o.Proof {
-		text += " A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED."
+		text += " Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED."
 	}
 	if rule := o.ForAgents(); rule != "" {
-		text += " " + strings.ToUpper(rule[:1]) + rule[1:] + ", unless their key may administer."
+		text += " " + strings.ToUpper(rule[:1]) + rule[1:] + ", unless their key can administer."
 	}
 	if o.Tool != "" {
 		text += fmt.Sprintf(" Agents call it as the tool `%s`.", o.Tool)
@@ -269,7 +269,7 @@ func failuresOf(o *op.Op) []int {
 	if o.Writes {
 		list = append(list, http.StatusConflict)
 	}
-	if o.Method != http.MethodGet { // a body, also where it only asks
+	if o.Method != http.MethodGet { // a body, even if the op only reads
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if (o.Seals || o.Provided) && !o.Asks() {
@@ -410,7 +410,7 @@ func sorted[K int | string](set map[K]bool) []K {
 	return list
 }
 
-// Papers are the printed descriptions of the interface. They are the same for every server of a
+// Papers are the printed descriptions of the interface. They are the same for every server in a
 // program.
 type Papers struct {
 	JSON, YAML []byte // the OpenAPI document
@@ -434,7 +434,7 @@ func Print(ops []*op.Op, raw []Raw, groups map[string]string, results map[string
 }
 
 // documents serves the OpenAPI document and the reference page to anyone, without requests to other
-// servers. They are printed when somebody asks first.
+// servers. They are printed on the first request.
 func (s *Server) documents(mux *routes) {
 	papers := s.Papers
 	if papers == nil {
@@ -444,7 +444,7 @@ func (s *Server) documents(mux *routes) {
 		mux.Handle(route, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			p, err := papers()
 			if err != nil {
-				panic(err) // the menu itself is at fault, and its tests would have said so
+				panic(err) // the ops themselves are at fault, and tests would have found it
 			}
 			w.Header().Set("Content-Type", kind)
 			w.Header().Set("Cache-Control", "no-cache")

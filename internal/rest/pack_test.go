@@ -141,11 +141,11 @@ func TestPacking(t *testing.T) {
 		})
 	}
 	if got := unpackedTags(`"a.gz", W/"b"`); got != `"a", W/"b"` {
-		t.Errorf("tags of the plain answers: %s", got)
+		t.Errorf("tags of the uncompressed answers: %s", got)
 	}
 }
 
-// An answer that is cut off must not look complete, and an event must not wait for the next.
+// An incomplete answer must not look complete, and an event must not wait for the next.
 func TestPackingOfUnfinishedAnswers(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"application/json", "text/event-stream"} {
@@ -153,12 +153,12 @@ func TestPackingOfUnfinishedAnswers(t *testing.T) {
 			w.Header().Set("Content-Type", kind)
 			_, _ = io.WriteString(w, strings.Repeat("x", 5000))
 			if http.NewResponseController(w).Flush() != nil {
-				t.Error("it cannot be flushed")
+				t.Error("the writer cannot be flushed")
 			}
 			panic(http.ErrAbortHandler)
 		}), http.MethodGet, "Accept-Encoding", "gzip")
 		if err == nil {
-			t.Errorf("%s: an answer that was cut off looks complete: %d bytes", kind, len(body))
+			t.Errorf("%s: an incomplete answer looks complete: %d bytes", kind, len(body))
 		}
 	}
 	seen := make(chan struct{})
@@ -177,7 +177,7 @@ func TestPackingOfUnfinishedAnswers(t *testing.T) {
 	defer r.Body.Close() //nolint:errcheck // it was only read
 	first := make([]byte, 6)
 	if _, err := io.ReadFull(r.Body, first); err != nil || string(first) != "first " {
-		t.Errorf("what was flushed did not arrive: %q, %v", first, err)
+		t.Errorf("the flushed bytes did not arrive: %q, %v", first, err)
 	}
 	close(seen)
 	if rest, err := io.ReadAll(r.Body); err != nil || string(rest) != "second" {

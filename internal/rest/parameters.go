@@ -6,7 +6,7 @@ import (
 	"coffer/internal/op"
 )
 
-// parameters prints what a request of the op has in its path, query and headers.
+// parameters prints the path, query and header parameters of an op.
 func (d *document) parameters(o *op.Op) []op.Tree {
 	var list []op.Tree
 	for _, p := range o.In.Props {
@@ -32,7 +32,7 @@ func (d *document) parameters(o *op.Op) []op.Tree {
 	return list
 }
 
-// parameter prints one input that the path or the query carries.
+// parameter prints one input from the path or the query.
 func (d *document) parameter(p op.Prop, in string) op.Tree {
 	t := op.Tree{{Key: "name", Value: p.Name}, {Key: "in", Value: in}}
 	description := p.Description
@@ -43,7 +43,7 @@ func (d *document) parameter(p op.Prop, in string) op.Tree {
 	if p.Required {
 		t.Add("required", true)
 	}
-	if p.Type == "array" { // repeated, or comma-separated in one
+	if p.Type == "array" { // repeated, or comma-separated in one value
 		t.Add("style", "form")
 		t.Add("explode", true)
 	}

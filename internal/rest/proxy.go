@@ -10,7 +10,7 @@ import (
 )
 
 // proxies are the networks of the reverse proxies in front of the server. Only they are trusted to
-// say where a request came from; others could invent an address to escape limits.
+// report a request's address; others could invent an address to escape limits.
 type proxies []netip.Prefix
 
 func newProxies(networks []string) (proxies, error) {
@@ -18,7 +18,7 @@ func newProxies(networks []string) (proxies, error) {
 	for _, n := range networks {
 		p, err := netip.ParsePrefix(strings.TrimSpace(n))
 		if err != nil {
-			return nil, fmt.Errorf("COFFER_TRUSTED_PROXIES: %w; it looks like 10.0.0.0/8,127.0.0.1/32", err)
+			return nil, fmt.Errorf("COFFER_TRUSTED_PROXIES: %w; use networks such as 10.0.0.0/8,127.0.0.1/32", err)
 		}
 		out = append(out, p)
 	}

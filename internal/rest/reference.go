@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
 	"coffer/internal/errs"
@@ -18,11 +19,14 @@ import (
 var referenceHTML string
 
 //go:embed reference.css
-var stylesheet []byte
+var referenceCSS []byte
 
-// pagePolicy lets the page load its own stylesheet and nothing else: no script, no foreign host.
-const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
-	"frame-ancestors 'none'"
+var stylesheet = slices.Concat(page.Tokens, referenceCSS)
+
+// pagePolicy lets the page load coffer's own stylesheet and typeface, and nothing else: no script,
+// no foreign host.
+const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 type refGroup struct {
 	Name, About string
@@ -36,10 +40,10 @@ type refOp struct {
 	Answer   string
 }
 
-// Parameters are the inputs with the place where HTTP carries them.
+// Parameters returns the inputs with the place where HTTP carries them.
 func (r refOp) Parameters() []op.Prop { return r.In.Props }
 
-// Command is the op as the command line has it.
+// Command returns the op's command on the command line.
 func (r refOp) Command() string { return strings.ReplaceAll(r.Name, ".", " ") }
 
 // reference returns the API reference as one page without script, so that it reads the same

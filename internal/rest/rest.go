@@ -1,6 +1,6 @@
 // Package rest serves ops over HTTP: it routes requests, authenticates the caller, binds the
-// arguments and writes the answer of op.Call. It knows no use case; everything it serves is in the
-// list of ops or in the short list of raw routes.
+// arguments and writes the answer of op.Call. It does not know any use case; everything it serves
+// is in the list of ops or in the short list of raw routes.
 package rest
 
 import (
@@ -37,8 +37,8 @@ type Raw struct {
 	// it accepts all.
 	Route string
 	Scope op.Scope
-	// Agents: the key may be a bearer token, and requests that a foreign web page could have made a
-	// browser send are rejected.
+	// Agents: the key may be a bearer token, and requests that a foreign web page may have
+	// triggered in a browser are rejected.
 	Agents bool
 	// NoQuery: it takes no query parameters and rejects any.
 	NoQuery bool
@@ -50,44 +50,44 @@ type Raw struct {
 	// Refused adds headers to an error response; nil for none.
 	Refused  func(h http.Header, err error)
 	MaxBody  int64
-	Name     string     // noun.verb, and
-	Summary  string     // a sentence for the document; "" leaves the route out
+	Name     string     // noun.verb
+	Summary  string     // a sentence for the document; "" omits the route
 	Type     string     // of the answer; "" means JSON
 	In       *op.Schema // of the body, for the document; nil for none
 	Form     bool       // the body is a form, not JSON
 	Out      *op.Schema // nil for an empty answer
-	Refusals []int      // error statuses besides the usual ones
+	Refusals []int      // additional error statuses
 	Handler  http.Handler
 	// Serve replaces Handler: an error returned before anything is written becomes the usual error
 	// response.
 	Serve func(http.ResponseWriter, *http.Request) error
 }
 
-// A Server is everything that the HTTP surface needs.
+// A Server holds the parts of the HTTP surface.
 type Server struct {
 	Ops    []*op.Op
 	Raw    []Raw
 	Groups map[string]string // a sentence about each noun of the ops' names
 	Runner *op.Runner
-	Key    func(ctx context.Context, presented string) (op.Actor, error) // who presents this API key
-	// finds the actor of a session; nil if there are no sessions
+	Key    func(ctx context.Context, presented string) (op.Actor, error) // returns the actor of an API key
+	// returns the actor of a session; nil if there are no sessions
 	Session func(ctx context.Context, presented string) (op.Actor, error)
-	// finds the actor of an access token at that address; nil if there are none
+	// returns the actor of an access token for that address; nil if there are no access tokens
 	Token func(ctx context.Context, presented, resource string) (op.Actor, error)
 	// the address of the API, for which access tokens are issued
 	API     string
 	Limits  Limits
-	Bodies  *op.Share // bytes of large bodies at one time; nil means the default
+	Bodies  *op.Share // limit on bytes of large bodies; nil means the default
 	Log     *slog.Logger
 	Version string
 	Host    string   // the server's public name, if it has one
-	Origin  string   // its scheme and host, as browsers write them
+	Origin  string   // its scheme and host, in the form of browsers
 	Proxies []string // networks of trusted reverse proxies
-	// prints the documents, once for all servers of the program; nil prints them for this one
+	// prints the documents, once for all servers in the program; nil prints them for this server
 	Papers func() (Papers, error)
 }
 
-// Handler returns the whole surface.
+// Handler returns the handler for all routes.
 func (s *Server) Handler() (http.Handler, error) {
 	mux := newRoutes()
 	gate, err := newGate(s)
@@ -123,7 +123,7 @@ func (s *Server) entrance(mux *routes) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		h.Set("Referrer-Policy", "no-referrer")
-		if strings.HasPrefix(s.Origin, "https://") { // a browser that used HTTPS once keeps using it
+		if strings.HasPrefix(s.Origin, "https://") { // a browser that has used HTTPS keeps using it
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
@@ -147,10 +147,10 @@ func (s *Server) entrance(mux *routes) http.Handler {
 		case http.StatusMethodNotAllowed:
 			allow := refusal.header.Get("Allow")
 			h.Set("Allow", allow)
-			s.notFound(w, r, errs.New(errs.MethodNotAllowed, "this address accepts %s", allow))
+			s.notFound(w, r, errs.New(errs.MethodNotAllowed, "use %s for this URL", allow))
 		case http.StatusNotFound:
 			s.notFound(w, r, errs.New(errs.NotFound,
-				"there is nothing at this address; the API is under %s and is documented at /docs", Prefix))
+				"not found; the API is under %s, documented at /docs", Prefix))
 		default: // a redirect to the clean form of the path
 			h.Set("Location", refusal.header.Get("Location"))
 			w.WriteHeader(refusal.status)
@@ -162,6 +162,9 @@ func (s *Server) entrance(mux *routes) http.Handler {
 // JSON error to everyone else.
 func (s *Server) notFound(w http.ResponseWriter, r *http.Request, err error) {
 	if strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, Prefix+"/") {
+		if errs.Is(err, errs.NotFound) {
+			err = errs.New(errs.NotFound, "this address may be old or incomplete")
+		}
 		page.Fail(w, err, RequestID(r.Context()))
 		return
 	}
@@ -267,7 +270,7 @@ func (s *Server) serveRaw(raw Raw, gate *gate) http.Handler {
 		}
 		given, err := query(r)
 		if err == nil && raw.NoQuery && len(given) > 0 {
-			err = errs.New(errs.ValidationError, "this address takes no query parameters; omit them")
+			err = errs.New(errs.ValidationError, "this route takes no query parameters")
 		}
 		if err == nil && raw.Query != nil {
 			err = raw.known(given)
@@ -297,9 +300,9 @@ func (raw Raw) known(given url.Values) error {
 	for name, values := range given {
 		switch {
 		case raw.Query.Prop(name) == nil:
-			return errs.Field(name, "unknown", "is not a query parameter of this address")
+			return errs.Field(name, "unknown", "is not a query parameter of this route")
 		case len(values) > 1:
-			return errs.Field(name, "repeated", "must be given once")
+			return errs.Field(name, "repeated", "must appear only once")
 		}
 	}
 	return nil
@@ -334,7 +337,7 @@ func send(w http.ResponseWriter, r *http.Request, a op.Answer, produces string) 
 		h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // a caller that has gone needs no answer
+	_, _ = w.Write(a.Body) // a caller that has disconnected needs no answer
 }
 
 // fail writes and logs an error that no op reported.
@@ -342,7 +345,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	face := errs.Public(err, RequestID(r.Context()))
 	if s.Log != nil {
 		level, text := slog.LevelInfo, ""
-		if face.Code.Status() >= http.StatusInternalServerError {
+		if face.Code.Status() >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 			level, text = slog.LevelError, errs.LogText(err)
 		}
 		s.Log.Log(r.Context(), level, "refused", "request", RequestID(r.Context()), "method", r.Method, "route",
@@ -358,7 +361,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, err error) {
 		panic(merr) // strings always encode
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body))) // it is sent before what is left of the request is read
+	w.Header().Set("Content-Length", strconv.Itoa(len(body))) // it is sent before the rest of the request is read
 	if face.Code == errs.Unavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "1")
 	}
@@ -374,7 +377,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, err error) {
 	_, _ = w.Write(body)
 }
 
-// reader returns the surface whose words errors use: the command line says so in a header.
+// reader returns the surface whose words errors use. The command line sets a header.
 func reader(r *http.Request) op.Surface {
 	if r.Header.Get(op.SurfaceHeader) == string(op.Command) {
 		return op.Command
@@ -382,7 +385,7 @@ func reader(r *http.Request) op.Surface {
 	return op.REST
 }
 
-// acceptable compares the Accept header with what the op produces.
+// acceptable compares the Accept header with the op's media type.
 func acceptable(r *http.Request, produces string) error {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
@@ -395,7 +398,7 @@ func acceptable(r *http.Request, produces string) error {
 			return nil
 		}
 	}
-	return errs.New(errs.NotAcceptable, "this address returns %s; accept that, or send no Accept header", produces)
+	return errs.New(errs.NotAcceptable, "this route returns %s; accept it, or omit the Accept header", produces)
 }
 
 // bind collects the call's arguments: path variables, then the query, then the body. A name can
@@ -456,7 +459,7 @@ func bindBody(r *http.Request, o *op.Op, limit int64, args map[string]any) error
 		wanted = jsonType
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	inJSON := field == "" || o.TakesFile() && kind == jsonType // a file comes as it is, or within JSON
+	inJSON := field == "" || o.TakesFile() && kind == jsonType // a file is the raw body, or a string within JSON
 	if len(raw) > 0 && (err != nil || kind != wanted && !inJSON || inJSON && kind != jsonType) {
 		return errs.New(errs.UnsupportedMediaType, "send the body as %s (header Content-Type: %s)", wanted, wanted)
 	}
@@ -473,7 +476,7 @@ func bindBody(r *http.Request, o *op.Op, limit int64, args map[string]any) error
 		return err
 	}
 	if len(body) > 0 && (r.Method == http.MethodGet || r.Method == http.MethodDelete) {
-		return errs.New(errs.InvalidBody, "a %s takes no body; give its parameters in the query", r.Method)
+		return errs.New(errs.InvalidBody, "%s takes no body; pass its parameters in the query", r.Method)
 	}
 	maps.Copy(args, body)
 	return nil

@@ -5,10 +5,10 @@ import (
 	"regexp"
 )
 
-// routes are muxes that are tried one after another. Nearly every pattern is in the first. If
-// http.ServeMux refuses a pattern because some path matches it and another one and neither is more
-// specific (/connections/{id}/status and /connections/link-session/{token}), it goes into the next
-// mux; at such a path the earlier pattern wins.
+// routes are muxes that are tried one after another. Nearly every pattern is in the first.
+// http.ServeMux refuses a pattern if some path matches it and another pattern and neither is more
+// specific (/connections/{id}/status and /connections/link-session/{token}). Such a pattern goes
+// into the next mux, and for such a path the earlier pattern wins.
 type routes struct {
 	muxes []*http.ServeMux
 	taken map[string]bool
@@ -18,7 +18,8 @@ func newRoutes() *routes { return &routes{taken: map[string]bool{}} }
 
 var variable = regexp.MustCompile(`\{\w+`)
 
-// Handle adds a route. It panics if the route already exists, which is a mistake in the menu.
+// Handle adds a route. It panics if the route already exists, which is a mistake in the list of
+// ops.
 func (r *routes) Handle(pattern string, h http.Handler) {
 	shape := variable.ReplaceAllString(pattern, "{")
 	if r.taken[shape] {
@@ -37,19 +38,19 @@ func (r *routes) Handle(pattern string, h http.Handler) {
 
 // fits adds the pattern to the mux unless it conflicts with another one there.
 func fits(mux *http.ServeMux, pattern string, h http.Handler) (ok bool) {
-	defer func() { ok = recover() == nil }() // the mux has no other way to say so
+	defer func() { ok = recover() == nil }() // the mux reports a conflict only by a panic
 	mux.Handle(pattern, h)
 	return true
 }
 
-// find returns the handler of a request. If no route matches, it is the mux's own reply, preferably
-// a wrong method.
+// find returns the handler of a request. If no route matches, it returns the mux's own reply,
+// preferably that for a wrong method.
 func (r *routes) find(req *http.Request) (http.Handler, bool) {
 	var refusal http.Handler
 	for _, mux := range r.muxes {
 		handler, pattern := mux.Handler(req)
 		if pattern != "" {
-			return mux, true // from the start again, because only ServeHTTP fills the path variables in
+			return mux, true // the mux matches again, because only ServeHTTP sets the path variables
 		}
 		verdict := &verdict{header: http.Header{}}
 		handler.ServeHTTP(verdict, req)

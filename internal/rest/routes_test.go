@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Routes of which some path fits both are all served, a wrong method stays a wrong method, and the
-// same route twice is a mistake.
+// Overlapping routes are all served, a wrong method is reported as such, and adding the same route
+// twice is a mistake.
 func TestRoutesThatOverlap(t *testing.T) {
 	t.Parallel()
 	patterns := []string{
@@ -50,7 +50,7 @@ func TestRoutesThatOverlap(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s twice is no mistake", again)
+					t.Errorf("%s was added twice without a panic", again)
 				}
 			}()
 			r.Handle(again, http.NotFoundHandler())

@@ -8,8 +8,8 @@ import (
 	"coffer/internal/text"
 )
 
-// An Action is what a rule does to a transaction that it matches. Which payload goes with which
-// type is in the table of actions.
+// An Action is one change that a rule makes to a transaction that it matches. The table of actions
+// lists the payload of each type.
 type Action struct {
 	Type             string `json:"type"`
 	CategorySlug     string `json:"category_slug,omitempty"`
@@ -28,21 +28,21 @@ const (
 	AssignCounterparty = "assign_counterparty"
 )
 
-// MaxActions is how many actions a rule may have.
+// MaxActions is the most actions that a rule may have.
 const MaxActions = 100
 
-// An effect is a line in the table of what actions there are.
+// An effect is a line in the table of actions.
 type effect struct {
 	name    string
-	payload []string // the members beside type, of which one is given
-	once    bool     // a rule may have one of it at most
-	sets    Fields   // the live field that takes the payload for a value, or gets it added
+	payload []string // the members beside type; exactly one is given
+	once    bool     // a rule may have at most one
+	sets    Fields   // the live field that gets the payload, or gets it added
 	check   func(f *faults, path string, a *Action)
 	do      func(r *run, a *Action)
 	doc     string
 }
 
-// effects is the table; the file of each holds the rest.
+// effects is the table. Each has its own file.
 var effects = []effect{setCategory, addTag, removeTag, addComment, assignCounterparty}
 
 func effectNamed(name string) (effect, bool) {
@@ -53,7 +53,7 @@ func effectNamed(name string) (effect, bool) {
 	return effects[i], true
 }
 
-// member is where an Action keeps a member of its JSON.
+// member returns the field of an Action for a member of its JSON.
 func (a *Action) member(key string) *string {
 	switch key {
 	case "category_slug":
@@ -69,8 +69,8 @@ func (a *Action) member(key string) *string {
 	}
 }
 
-// ParseActions reads the actions of a rule and collects all their faults; they are valid if there
-// are none.
+// ParseActions reads the actions of a rule and collects all their faults. The actions are valid if
+// there are none.
 func ParseActions(path string, raw []byte) ([]Action, []Fault) {
 	var f faults
 	v, ok := readJSON(raw)
@@ -135,7 +135,7 @@ func (f *faults) action(path string, v value) Action {
 	}
 	switch {
 	case found == 0 && len(e.payload) == 1:
-		f.add(at(path, e.payload[0]), "required", "must be given for %s", e.name)
+		f.add(at(path, e.payload[0]), "required", "is required for %s", e.name)
 	case found != 1:
 		f.add(path, "conflict", "must have exactly one of %s", strings.Join(e.payload, ", "))
 	case sound:
@@ -160,7 +160,7 @@ func (f *faults) unknownAction(path string, v value) {
 	}
 }
 
-// together finds what is wrong with actions beside each other.
+// together finds actions that conflict with each other.
 func (f *faults) together(path string, actions []Action) {
 	seen := map[Action]int{}
 	for i, a := range actions {
@@ -187,8 +187,8 @@ func (f *faults) together(path string, actions []Action) {
 
 const tagSlugHint = text.TagSlugHint + ", at most 64 characters, and not a UUID"
 
-// isTagSlug tells slugs from ids: what is shaped like a UUID names a record elsewhere, so that no
-// tag can be called so.
+// isTagSlug reports whether s can be a tag's slug and not an id. A UUID refers to a record
+// elsewhere, so no tag may have the shape of one.
 func isTagSlug(s string) bool {
 	_, err := id.Parse(s)
 	return err != nil && len(s) <= text.MaxSlug && text.TagSlug.MatchString(s)

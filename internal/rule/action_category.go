@@ -2,7 +2,7 @@ package rule
 
 import "coffer/internal/text"
 
-// setCategory files the transaction; of several matches the last wins.
+// setCategory sets the category; of several matches the last wins.
 var setCategory = effect{
 	name: SetCategory, payload: []string{"category_slug"}, once: true, sets: FieldCategory,
 	doc: "sets the category; if several rules match, the last wins",

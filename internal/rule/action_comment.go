@@ -7,10 +7,10 @@ import (
 	"coffer/internal/text"
 )
 
-// MaxComment is how many characters a comment may have.
+// MaxComment is the most characters that a comment may have.
 const MaxComment = 10_000
 
-// addComment leaves a comment, at sync only: a second application would say everything twice.
+// addComment adds a comment, at sync only: a second application would add every comment twice.
 var addComment = effect{
 	name: AddComment, payload: []string{"content"},
 	doc: "adds a comment each time the rule matches at sync, but not when it is applied to stored transactions",

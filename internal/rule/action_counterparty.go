@@ -7,11 +7,11 @@ import (
 	"coffer/internal/text"
 )
 
-// maxName is how many characters the name of a counterparty may have.
+// maxName is the most characters that the name of a counterparty may have.
 const maxName = 200
 
-// assignCounterparty binds the transaction to its other side; of several matches the last wins, and
-// what is bound stays.
+// assignCounterparty sets the transaction's counterparty. Of several matches the last wins. A
+// counterparty that is already set stays.
 var assignCounterparty = effect{
 	name: AssignCounterparty, payload: []string{"counterparty_id", "counterparty_name"}, once: true,
 	doc: "links the transaction to a counterparty, by id or name; if several rules match, the last wins; a " +

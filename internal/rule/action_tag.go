@@ -26,7 +26,7 @@ func checkTag(f *faults, path string, a *Action) {
 	}
 }
 
-// tag puts a tag on the draft or takes it off. The draft's slice is the caller's until the first
+// tag adds a tag to the draft or removes it. It copies the caller's slice of tags before the first
 // change.
 func (r *run) tag(a *Action, remove bool) {
 	slug := a.TagSlug

@@ -6,15 +6,16 @@ import (
 )
 
 // An automaton finds every one of many literals in a text in one walk over its bytes (Aho and
-// Corasick). Bytes that no literal contains share a class, and both cases of an ASCII letter do, so
-// that text in ASCII need not be folded first.
+// Corasick). Bytes that no literal contains share a class. Both cases of an ASCII letter share one
+// too, so ASCII text need not be folded first.
 //
-// States are numbered by their depth in the trie, the children of one in a row. The shallow ones,
-// where a walk spends its time, know the next state for every class; the many deep ones know their
-// children, of which most have one, and where to go on without them.
+// States are numbered by their depth in the trie, and the children of a state are consecutive. A
+// walk spends its time in the shallow states, so they have the next state for every class. The many
+// deep states have a list of children, mostly one, and a suffix state to continue with if no child
+// fits.
 type automaton struct {
 	class  [256]uint8
-	shift  uint     // a row of next is 1<<shift long
+	shift  uint     // a row of next has 1<<shift entries
 	next   []uint32 // by shallow state and class
 	states []state
 	posts  [][]posting // by literal
@@ -23,14 +24,14 @@ type automaton struct {
 type state struct {
 	kids    uint32 // the first child
 	suffix  uint32 // the longest proper suffix that is a prefix of a literal
-	other   uint32 // the longest proper suffix that is a literal; 0 is none
-	literal int32  // that ends here, or none
-	degree  uint8  // how many children
-	class   uint8  // that leads here
+	other   uint32 // the longest proper suffix that is a literal, or 0
+	literal int32  // the literal that ends here, or none
+	degree  uint8  // number of children
+	class   uint8  // the class that leads here
 	found   bool   // a literal ends here, this one or a suffix
 }
 
-// shallow is the depth down to which states have rows.
+// shallow is the greatest depth at which states have rows.
 const shallow = 2
 
 // newAutomaton takes folded literals, each once and none empty, with the postings of each.
@@ -46,8 +47,8 @@ func newAutomaton(literals []string, posts [][]posting) *automaton {
 	return a
 }
 
-// classify numbers the bytes that occur; 0 is for all others. UTF-8 never uses 13 of the 256 bytes,
-// so there is room.
+// classify numbers the bytes that occur in literals; 0 stands for all others. UTF-8 never uses 13
+// of the 256 bytes, so there is room.
 func (a *automaton) classify(literals []string) int {
 	width := 1
 	for _, s := range literals {
@@ -64,8 +65,8 @@ func (a *automaton) classify(literals []string) int {
 	return width
 }
 
-// build makes the trie level by level and says how many states are shallow. The literals below a
-// state are neighbours once sorted.
+// build makes the trie level by level and returns the number of shallow states. The literals below
+// a state are adjacent once they are sorted.
 func (a *automaton) build(literals []string) int {
 	order := make([]int32, len(literals))
 	for i := range order {
@@ -108,7 +109,7 @@ func (a *automaton) build(literals []string) int {
 	return min(rows, len(a.states))
 }
 
-// kid is the child of a state for a class, or 0.
+// kid returns the child of a state for a class, or 0.
 func (a *automaton) kid(n uint32, class uint8) uint32 {
 	s := &a.states[n]
 	for k := s.kids; k < s.kids+uint32(s.degree); k++ {
@@ -119,7 +120,7 @@ func (a *automaton) kid(n uint32, class uint8) uint32 {
 	return 0
 }
 
-// link finds the suffixes, those of shorter texts first.
+// link sets the suffixes, those of shorter texts first.
 func (a *automaton) link() {
 	for n := range a.states {
 		s := a.states[n]
@@ -141,8 +142,8 @@ func (a *automaton) link() {
 	}
 }
 
-// fill writes the rows of the shallow states: where a state has no child, its suffix says where to
-// go.
+// fill writes the rows of the shallow states. If a state has no child for a class, it uses the next
+// state of its suffix.
 func (a *automaton) fill(rows int) {
 	a.next = make([]uint32, rows<<a.shift)
 	for n := range rows {
@@ -156,7 +157,7 @@ func (a *automaton) fill(rows int) {
 	}
 }
 
-// deep is the state after a byte of that class, from one without a row.
+// deep returns the state after a byte of that class, from a state without a row.
 func (a *automaton) deep(n uint32, class uint8) uint32 {
 	for int(n)<<a.shift >= len(a.next) {
 		if k := a.kid(n, class); k != 0 {
@@ -180,7 +181,7 @@ func (a *automaton) scan(sc *scratch, field int) {
 	walk(a, sc, f.bit, s)
 }
 
-// walk takes text that is in ASCII or folded.
+// walk takes text that is ASCII or folded.
 func walk[T string | []byte](a *automaton, sc *scratch, f Fields, s T) {
 	n, next, shift := uint32(0), a.next, a.shift
 	for i := range len(s) {

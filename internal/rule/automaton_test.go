@@ -11,7 +11,7 @@ import (
 	"coffer/internal/text"
 )
 
-// TestAutomatonIsContains compares the automaton with strings.Contains, on few letters so that
+// TestAutomatonIsContains compares the automaton with strings.Contains. It uses few letters, so
 // literals overlap and end in each other.
 func TestAutomatonIsContains(t *testing.T) {
 	t.Parallel()
@@ -50,12 +50,12 @@ func checkAutomaton(t failer, literals []string, s string) {
 			t.Fatalf("%q in %q is sure: %v", literal, s, sure)
 		}
 		if other := i + len(literals); sc.maybe[other>>6]>>(other&63)&1 == 1 {
-			t.Fatalf("%q was looked for in the name only", literal)
+			t.Fatalf("%q was found in a field that has none", literal)
 		}
 	}
 }
 
-// TestAutomatonOfManyLiterals has deep states, many classes and no literal at all.
+// TestAutomatonOfManyLiterals tests deep states, many classes, and an automaton without literals.
 func TestAutomatonOfManyLiterals(t *testing.T) {
 	t.Parallel()
 	var literals []string
@@ -72,8 +72,8 @@ func TestAutomatonOfManyLiterals(t *testing.T) {
 	checkAutomaton(t, nil, "anything")
 }
 
-// TestRequiredLiterals matches texts made from an expression's own pieces: what matches has one of
-// its literals.
+// TestRequiredLiterals matches texts made from an expression's own pieces: each text that matches
+// contains one of the required literals.
 func TestRequiredLiterals(t *testing.T) {
 	t.Parallel()
 	piece := rapid.SampledFrom([]string{
@@ -109,20 +109,20 @@ func TestRequiredLiterals(t *testing.T) {
 		}
 	})
 	if matched < 100 || narrowed < 10 {
-		t.Errorf("%d matches, %d expressions with literals: too few to tell", matched, narrowed)
+		t.Errorf("%d matches, %d expressions with literals: too few for a test", matched, narrowed)
 	}
 }
 
-// TestTables holds the tables to what the code takes for granted.
+// TestTables checks the assumptions that the code makes about the tables.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	for i, f := range fields {
 		if f.bit != 1<<i || f.doc == "" {
-			t.Errorf("%s: bit %b", f.name, f.bit)
+			t.Errorf("%s: bit %b does not fit its index, or doc is empty", f.name, f.bit)
 		}
 		if compared := f.kind == kindText || f.kind == kindCategory ||
 			f.kind == kindIdentity; compared != (f.text != nil) {
-			t.Errorf("%s: a text to compare is there: %v", f.name, f.text != nil)
+			t.Errorf("%s: has a text to compare: %v", f.name, f.text != nil)
 		}
 		if kindWords[f.kind] == "" || len(operatorsFor(f.kind)) == 0 {
 			t.Errorf("%s: a kind without words or operators", f.name)
@@ -130,17 +130,17 @@ func TestTables(t *testing.T) {
 	}
 	for i, o := range operators {
 		if (o.span != nil) != (o.test == testRange) || formWords[o.form] == "" || o.doc == "" {
-			t.Errorf("%s %d", o.name, i)
+			t.Errorf("operator %s at %d is incomplete", o.name, i)
 		}
 		for _, k := range o.kinds {
 			if operatorOf(o.name, k) != &operators[i] {
-				t.Errorf("%s stands twice for one kind", o.name)
+				t.Errorf("%s is listed twice for one kind", o.name)
 			}
 		}
 	}
 	for _, e := range effects {
 		if len(e.payload) == 0 || e.check == nil || e.do == nil || e.doc == "" {
-			t.Errorf("%s is not whole", e.name)
+			t.Errorf("action %s is incomplete", e.name)
 		}
 	}
 }

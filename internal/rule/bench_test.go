@@ -37,8 +37,8 @@ var drafts = sync.OnceValue(func() []rule.Draft {
 	return out
 })
 
-// literals are n different wordings to look for, most of them found in the household: one to three
-// words in a row, and made-up shops.
+// literals returns n different texts to search for: one to three words in a row that mostly occur
+// in the household, and made-up shops.
 func literals(r *rand.Rand, n int) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -57,8 +57,8 @@ func literals(r *rand.Rand, n int) []string {
 	return out
 }
 
-// mixed makes rules of the mix that the goals are set for: 70 % contains, 15 % regular expressions,
-// 15 % amounts, tags and nested ones.
+// mixed makes rules in the mix that the performance goals assume: 70% contains, 15% regular
+// expressions, 15% amounts, tags and nested conditions.
 func mixed(t testing.TB, n int) []rule.Rule {
 	t.Helper()
 	r := seeded(9)
@@ -112,8 +112,7 @@ func mixed(t testing.TB, n int) []rule.Rule {
 
 var sizes = []int{200, 5_000, 10_000}
 
-// timed reports processor time beside the clock's, which says little where a machine is busy with
-// other things.
+// timed reports processor time beside wall-clock time, which means little on a busy machine.
 func timed(b *testing.B, once func(i int)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -134,7 +133,7 @@ func processor(b *testing.B) int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// BenchmarkRun is the whole pipeline, with chaining and effects, for one transaction.
+// BenchmarkRun runs the whole pipeline, with chaining and effects, for one transaction.
 func BenchmarkRun(b *testing.B) {
 	for _, n := range sizes {
 		set, all := rule.Compile(mixed(b, n)), drafts()
@@ -150,7 +149,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkMatch asks which rules match one transaction, each alone.
+// BenchmarkMatch finds the rules that match one transaction, each alone.
 func BenchmarkMatch(b *testing.B) {
 	for _, n := range sizes {
 		set, all := rule.Compile(mixed(b, n)), drafts()
@@ -161,8 +160,8 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkInTurn is the same answer from evaluating each rule in turn, the text folded once for
-// all: Match does so where a field is unknown.
+// BenchmarkInTurn gets the same result by evaluating each rule in turn, with the text folded once
+// for all. Match does that if a field is unknown.
 func BenchmarkInTurn(b *testing.B) {
 	for _, n := range sizes {
 		set, all := rule.Compile(mixed(b, n)), drafts()
@@ -173,7 +172,7 @@ func BenchmarkInTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkPreview is one condition over many transactions, by itself and as a set of one.
+// BenchmarkPreview evaluates one condition over many transactions, by itself and as a set of one.
 func BenchmarkPreview(b *testing.B) {
 	for name, c := range map[string]map[string]any{
 		"contains": {"field": "name", "op": "contains", "value": "edeka"},
@@ -192,7 +191,7 @@ func BenchmarkPreview(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile builds a set, and says how much memory it keeps.
+// BenchmarkCompile builds a set and reports how much memory it keeps.
 func BenchmarkCompile(b *testing.B) {
 	for _, n := range sizes {
 		rules := mixed(b, n)

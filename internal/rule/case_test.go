@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// TestGoldenCases plays the files under testdata/cases. A line is a word and JSON; below it stands
-// what comes of it, further in: the printed form, or each fault with path, code and message.
+// TestGoldenCases runs the files under testdata/cases. A line is a word and JSON. The indented
+// lines below it are the result: the printed form, or each fault with path, code and message.
 func TestGoldenCases(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/cases/*.txt")
@@ -48,7 +48,7 @@ func TestGoldenCases(t *testing.T) {
 		golden(t, file, string(old), now.String())
 	}
 	if good < 75 || bad < 75 {
-		t.Errorf("%d good cases and %d faults are too few", good, bad)
+		t.Errorf("only %d good cases and %d faults", good, bad)
 	}
 }
 
@@ -58,7 +58,7 @@ func golden(t *testing.T, file, old, now string) {
 		return
 	}
 	if !*update {
-		t.Errorf("%s: another outcome; run with -update and review the diff", file)
+		t.Errorf("%s: the result changed; run with -update and review the diff", file)
 		return
 	}
 	if err := os.WriteFile(file, []byte(now), 0o600); err != nil {
@@ -87,7 +87,7 @@ func play(t *testing.T, word, rest string) []string {
 		return []string{spelledOut(tree.Needs())}
 	default:
 		if word != "" && !strings.HasPrefix(word, "#") {
-			t.Errorf("%s: not a word of these files", word)
+			t.Errorf("%s: unknown word", word)
 		}
 		return nil
 	}
@@ -101,7 +101,7 @@ func play(t *testing.T, word, rest string) []string {
 	return out
 }
 
-// spelledOut is a need in words.
+// spelledOut returns a need in words.
 func spelledOut(n rule.Need) string {
 	of := make([]string, len(n.Of))
 	for i := range n.Of {
@@ -132,7 +132,8 @@ func spelledOut(n rule.Need) string {
 	return "cents are " + bound(n.Low) + " to " + bound(n.High)
 }
 
-// TestLimits tries what is too long to write down: the most that is accepted, and one more.
+// TestLimits tests limits that are too long for a case file: the largest accepted size, and one
+// more.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	leaf := `{"field":"name","op":"eq","value":"x"}`
@@ -159,7 +160,7 @@ func TestLimits(t *testing.T) {
 		},
 	} {
 		if _, faults := rule.ParseTree("conditions", []byte(c.fits)); len(faults) > 0 {
-			t.Errorf("%s: the most is refused: %v", name, faults)
+			t.Errorf("%s: the largest size is rejected: %v", name, faults)
 		}
 		_, faults := rule.ParseTree("conditions", []byte(c.not))
 		if len(faults) != 1 || faults[0].Code != c.code || faults[0].Path != c.path {
@@ -186,7 +187,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A rule that was stored with more steps than a new one may have can still be read.
+// A stored rule with more steps than a new one may have can still be read.
 func TestStoredSteps(t *testing.T) {
 	t.Parallel()
 	leaf := `{"field":"name","op":"matches","value":"(?:[a-z]?){999}"}`
@@ -200,7 +201,7 @@ func TestStoredSteps(t *testing.T) {
 	}
 }
 
-// TestHostile feeds what would cost much if nothing were bounded.
+// TestHostile parses inputs that would be expensive without limits.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	const deep = 200_000

@@ -1,7 +1,7 @@
 package rule
 
-// Facts are what conditions read of a transaction and no rule can change. A missing value is the
-// empty string.
+// Facts are the values of a transaction that conditions read and no rule can change. A missing
+// value is the empty string.
 type Facts struct {
 	Name, MerchantName, Detail        string
 	CategoryPrimary, CategoryDetailed string // as the provider wrote them
@@ -10,16 +10,16 @@ type Facts struct {
 	Cents                             int64  // the amount; positive is money out
 	Currency                          string // its code
 	Pending                           bool
-	History                           bool // dated before the day from which its account is reviewed
+	History                           bool // dated before the first day of its account that is reviewed
 }
 
-// A Draft is a transaction as rules see it and change it.
+// A Draft is a transaction as rules see and change it.
 type Draft struct {
 	Facts
 	Category         string   // slug, "" for none
 	Tags             []string // slugs, sorted
-	Counterparty     bool     // something was bound before the pass, and is never rebound
-	HeldCategory     bool     // a person set it, be it to none
+	Counterparty     bool     // one was set before the pass; rules never replace it
+	HeldCategory     bool     // a person set or cleared it
 	HeldCounterparty bool
-	HeldTags         []string // slugs of tags that a person put on or took off
+	HeldTags         []string // slugs of tags that a person added or removed
 }

@@ -8,20 +8,19 @@ import (
 	"coffer/internal/text"
 )
 
-// A Verdict is what a condition says of a draft. What depends on a field that is not known is
-// Unknown (Kleene's logic), so that a verdict of True holds whatever the unknown fields turn out to
-// be.
+// A Verdict is the result of a condition for a draft. It is Unknown if it depends on a field that
+// is not known (Kleene's logic). So True holds whatever values the unknown fields have.
 type Verdict int8
 
-// The verdicts, in their order: `and` is the least of them, `or` the greatest, `not` turns them
-// round.
+// The verdicts, in their order: `and` takes the smallest, `or` the largest, and `not` reverses the
+// order.
 const (
 	False Verdict = iota - 1
 	Unknown
 	True
 )
 
-// Eval is the verdict on the draft of which only some fields are known.
+// Eval returns the verdict for a draft with only some fields known.
 func (t Tree) Eval(d *Draft, known Fields) Verdict {
 	v := views.Get().(*view) //nolint:forcetypeassert // the pool holds nothing else
 	v.look(d)
@@ -45,7 +44,7 @@ func (v *view) look(d *Draft) { v.Draft, v.done = d, 0 }
 // forget makes the view fold a changed field again.
 func (v *view) forget(f Fields) { v.done &^= f }
 
-// text is the folded text of a field, good until the view looks elsewhere.
+// text returns the folded text of a field, valid until the view looks at another draft.
 func (v *view) text(i int) []byte {
 	f := &fields[i]
 	if v.done&f.bit == 0 {
@@ -90,7 +89,7 @@ func (n *node) eval(v *view, known Fields) Verdict {
 	return True
 }
 
-// holds is the leaf's test, before its negation.
+// holds returns the result of the leaf's test before negation.
 func (l *leaf) holds(v *view) bool {
 	switch l.op.test {
 	case testIn:
@@ -114,6 +113,6 @@ func is[T string | []byte](l *leaf, s T) bool {
 		_, ok := l.many[string(s)]
 		return ok
 	}
-	// compares without making a string
+	// This compares without allocating a string.
 	return slices.ContainsFunc(l.keys, func(k string) bool { return k == string(s) })
 }

@@ -21,9 +21,9 @@ const (
 	FieldDetail
 	FieldCurrency
 
-	// AllFields is what is known of a stored transaction.
+	// AllFields are the known fields of a stored transaction.
 	AllFields = FieldCurrency<<1 - 1
-	// NameFields is what is known when only a merchant's text is.
+	// NameFields are the known fields if only a merchant's text is known.
 	NameFields = FieldName | FieldMerchantName
 	// WordingFields are the texts that a store can search.
 	WordingFields = NameFields | FieldDetail
@@ -45,7 +45,7 @@ func (f Fields) Names() []string {
 	return names
 }
 
-// A kind is what a field holds, and so which operators it takes.
+// A kind is the type of a field, which determines its operators.
 type kind uint8
 
 const (
@@ -57,19 +57,19 @@ const (
 	kindTags
 )
 
-// A field is a line in the table of what conditions can read.
+// A field is a line in the table of fields that conditions can read.
 type field struct {
 	name string
 	bit  Fields
 	kind kind
-	text func(d *Draft) string // of what is compared as text; nil else
+	text func(d *Draft) string // for fields that are compared as text, else nil
 	doc  string
 }
 
-// fieldCount is how many fields there are.
+// fieldCount is the number of fields.
 const fieldCount = 15
 
-// fields is the table. A field's place in it is its index everywhere, and the exponent of its bit.
+// fields is the table. A field's position is its index everywhere, and the exponent of its bit.
 var fields = [fieldCount]field{
 	{"name", FieldName, kindText, func(d *Draft) string { return d.Name }, "the description as the bank wrote it"},
 	{

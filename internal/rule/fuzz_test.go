@@ -29,7 +29,7 @@ func corpus(f *testing.F, word string) {
 	}
 }
 
-// FuzzParseTree: any bytes are accepted or refused with a path, and what is accepted prints and
+// FuzzParseTree: any bytes are accepted or rejected with a path, and an accepted tree prints and
 // reads back the same.
 func FuzzParseTree(f *testing.F) {
 	corpus(f, "tree")
@@ -44,7 +44,7 @@ func FuzzParseTree(f *testing.F) {
 		}
 		var decoded any
 		if len(raw) > 0 && json.Unmarshal(raw, &decoded) != nil {
-			t.Fatal("what is not JSON is accepted")
+			t.Fatal("input that is not JSON was accepted")
 		}
 		printed, err := tree.MarshalJSON()
 		if err != nil || !json.Valid(printed) {
@@ -68,7 +68,7 @@ func checkFaults(t *testing.T, faults []rule.Fault, path string) {
 	t.Helper()
 	for _, f := range faults {
 		if !strings.HasPrefix(f.Path, path) || f.Code == "" || f.Message == "" || !utf8.ValidString(f.Path) {
-			t.Fatalf("fault %+v", f)
+			t.Fatalf("the fault %+v is incomplete", f)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func FuzzParseActions(f *testing.F) {
 	})
 }
 
-// FuzzEvaluate: any tree on any text means in a set what the model says it means.
+// FuzzEvaluate: any tree on any text has the same result in a set and in the model.
 func FuzzEvaluate(f *testing.F) {
 	for _, seed := range []uint64{1, 2, 3, 4, 5, 6, 7, 8} {
 		f.Add(seed, "EDEKA 4111", "Straße", "k", "(?i)k|S", int64(1000))
@@ -117,7 +117,7 @@ func FuzzEvaluate(f *testing.F) {
 	})
 }
 
-// with adds a rule unless its condition is refused.
+// with adds a rule unless its condition is rejected.
 func with(t *testing.T, set []written, c map[string]any) []written {
 	t.Helper()
 	raw, err := json.Marshal(c)

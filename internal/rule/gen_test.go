@@ -12,8 +12,8 @@ import (
 	"coffer/internal/rule/ruletest"
 )
 
-// Few words in many spellings, so that rules and drafts meet often: letters whose folds surprise
-// (K, ſ, İ, ẞ, Σ) among them.
+// Few words in many spellings, so that rules match drafts often. Some letters have surprising folds
+// (K, ſ, İ, ẞ, Σ).
 var (
 	modelWords = []string{
 		"EDEKA", "edeka", "Rewe", "REWE", "Bücker", "BÜCKER", "\u212aaffee", "kaffee", "Straße",
@@ -79,13 +79,13 @@ func genTree(r *rand.Rand, depth int) map[string]any { return vocabulary.Tree(r,
 
 func genActions(r *rand.Rand) []rule.Action { return vocabulary.Actions(r) }
 
-// A written rule is a rule with its condition as JSON holds it, which is what the model reads.
+// A written rule is a rule with its condition as decoded JSON, which the model reads.
 type written struct {
 	rule.Rule
 	condition map[string]any
 }
 
-// parsed is a condition that must be sound.
+// parsed parses a condition that must be valid.
 func parsed(t testing.TB, condition any) rule.Tree {
 	t.Helper()
 	raw, err := json.Marshal(condition)
@@ -115,7 +115,7 @@ func genSet(t testing.TB, r *rand.Rand, n int) []written {
 	return set
 }
 
-// shuffled compiles the rules after mixing them up: their order is theirs, not the caller's.
+// shuffled compiles the rules in random order, because their order must not depend on the caller's.
 func shuffled(r *rand.Rand, set []written) *rule.Set {
 	rules := make([]rule.Rule, len(set))
 	for i, at := range r.Perm(len(set)) {

@@ -5,37 +5,37 @@ import (
 	"slices"
 )
 
-// An atom is something cheap to find out about a draft. A rule is guarded by atoms of which at
-// least one holds wherever the rule matches.
+// An atom is a fact about a draft that is cheap to check. Wherever a rule matches, at least one
+// atom of its guard holds.
 type atom struct {
 	kind      atomKind
 	field     int
 	text      string // folded
 	low, high int64
 	truth     bool
-	sure      bool // where the atom holds, the rule matches
+	sure      bool // if the atom holds, the rule matches
 }
 
 type atomKind uint8
 
 const (
 	atomLiteral atomKind = iota // the field's text contains the literal
-	atomKey                     // the field's text is the key, or the tag is there
+	atomKey                     // the field's text is the key, or the tag is set
 	atomSpan                    // the amount lies between two bounds
-	atomFlag                    // pending is so
+	atomFlag                    // pending has this value
 )
 
-// A guard is the atoms of a condition. Without atoms the condition never holds.
+// A guard holds the atoms of a condition. Without atoms the condition never holds.
 type guard struct {
 	atoms []atom
-	cost  int // how often it lets a transaction through, roughly
+	cost  int // roughly, how often it lets a transaction through
 }
 
-// maxAtoms bounds the index that one rule may ask for.
+// maxAtoms limits the size of one rule's index.
 const maxAtoms = 4096
 
-// guard finds what must be so where the node holds, or where it fails if turned. Not every node has
-// one.
+// guard returns the atoms of which one must hold if the node holds, or if it fails when turned. Not
+// every node has a guard.
 func (n *node) guard(turned bool) (guard, bool) {
 	if n == nil || n.kind == nodeTrue {
 		return guard{}, turned
@@ -52,8 +52,8 @@ func (n *node) guard(turned bool) (guard, bool) {
 	return n.every(turned)
 }
 
-// every is the guard of nodes that must all hold: the best of theirs. Bounds of the amount are
-// taken together first.
+// every returns the guard of nodes that must all hold: the best of their guards. Bounds of the
+// amount are combined first.
 func (n *node) every(turned bool) (guard, bool) {
 	best, found := guard{}, false
 	low, high, spans := int64(math.MinInt64), int64(math.MaxInt64), 0
@@ -84,7 +84,7 @@ func (n *node) every(turned bool) (guard, bool) {
 	return best, found
 }
 
-// either is the guard of nodes of which one holding is enough: all of theirs together.
+// either returns the guard of nodes of which one must hold: all their guards together.
 func (n *node) either(turned bool) (guard, bool) {
 	var all guard
 	for _, k := range n.kids {
@@ -150,14 +150,14 @@ func (g *guard) span(low, high int64) {
 	g.add(atom{kind: atomSpan, low: low, high: high, sure: true}, cost)
 }
 
-// literal adds nothing for the empty text, which is everywhere.
+// literal skips the empty text, which every text contains.
 func (g *guard) literal(field int, s string, sure bool) {
 	if s == "" {
 		return
 	}
 	cost := []int{30, 8, 3, 2}[min(len(s), 4)-1]
 	if !WordingFields.Has(fields[field].bit) {
-		cost += 20 // the same few texts over and over
+		cost += 20 // the same few texts occur again and again
 	}
 	g.add(atom{kind: atomLiteral, field: field, text: s, sure: sure}, cost)
 }

@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// A value is JSON as it was written: members in order, doubled ones too, and numbers as their
-// digits.
+// A value is JSON as it was written: members in order, including duplicates, and numbers as digits.
 type value struct {
 	kind    byte   // n null, t true, f false, 0 number, " string, [ array, { object
-	text    string // of a string, the digits of a number
+	text    string // of a string; the digits of a number
 	items   []value
 	members []member
 }
@@ -21,8 +20,8 @@ type member struct {
 	value
 }
 
-// readJSON reads any bytes. What the standard library found to be JSON needs no second check, and
-// its limit on nesting bounds the recursion.
+// readJSON reads any bytes. The standard library checks that they are JSON, so there is no second
+// check here. Its limit on nesting bounds the recursion.
 func readJSON(raw []byte) (value, bool) {
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return value{}, false
@@ -31,7 +30,7 @@ func readJSON(raw []byte) (value, bool) {
 	return r.value(), true
 }
 
-// A reader takes JSON that is known to be sound off the front of its rest.
+// A reader consumes valid JSON from the front of its rest.
 type reader struct{ rest []byte }
 
 func (r *reader) value() value {
@@ -73,7 +72,7 @@ func (r *reader) container(kind byte) value {
 	}
 }
 
-// text takes a string; the standard library unescapes those that need it.
+// text reads a string. The standard library unescapes strings that need it.
 func (r *reader) text() string {
 	end, escaped := 1, false
 	for ; r.rest[end] != '"'; end++ {
@@ -88,7 +87,7 @@ func (r *reader) text() string {
 	}
 	var s string
 	if err := json.Unmarshal(quoted, &s); err != nil {
-		panic(err) // it was sound a moment ago
+		panic(err) // it was valid before
 	}
 	return s
 }
@@ -99,7 +98,7 @@ func (r *reader) skip(bytes string) {
 	}
 }
 
-// printable is a stranger's key as far as a path may show it.
+// printable returns the part of an unknown key that a path may show.
 func printable(key string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -110,13 +109,13 @@ func printable(key string) string {
 	return clean
 }
 
-// appendText appends s as a JSON string, with no more escapes than JSON asks for.
+// appendText appends s as a JSON string, with only the escapes that JSON requires.
 func appendText(b []byte, s string) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(s); err != nil {
-		panic(err) // a string can always be written
+		panic(err) // a string can always be encoded
 	}
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }

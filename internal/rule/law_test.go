@@ -13,7 +13,7 @@ import (
 	"coffer/internal/text"
 )
 
-// TestEveryFieldAndOperator holds every leaf that there can be against the model.
+// TestEveryFieldAndOperator compares every possible leaf with the model.
 func TestEveryFieldAndOperator(t *testing.T) {
 	t.Parallel()
 	r := seeded(1)
@@ -30,14 +30,14 @@ func TestEveryFieldAndOperator(t *testing.T) {
 		}
 	}
 	if seen[true] < 500 || seen[false] < 500 {
-		t.Errorf("one-sided: %v", seen)
+		t.Errorf("results are one-sided: %v", seen)
 	}
 }
 
-// TestPipeline runs generated rules over generated drafts, 120,000 pairs, and holds all that comes
-// out against the model.
+// TestPipeline runs generated rules over generated drafts, 120,000 pairs, and compares all results
+// with the model.
 //
-//test:sequential
+// test:sequential
 func TestPipeline(t *testing.T) {
 	t.Parallel()
 	pairs, tally := 0, map[string]int{}
@@ -111,7 +111,7 @@ func sameOutcome(a, b rule.Outcome) bool {
 		slices.Equal(a.Comments, b.Comments) && slices.Equal(a.Attempts, b.Attempts)
 }
 
-// checkHeld is the law that no rule changes what a person holds.
+// checkHeld checks the law that no rule changes a field that a person holds.
 func checkHeld(t *testing.T, before, after rule.Draft, out rule.Outcome) {
 	t.Helper()
 	if before.HeldCategory && (out.Category != nil || after.Category != before.Category) {
@@ -128,7 +128,7 @@ func checkHeld(t *testing.T, before, after rule.Draft, out rule.Outcome) {
 }
 
 // TestMatchIsEvalInTurn compares the index with each rule's own evaluation and with the model, also
-// where fields are unknown.
+// if fields are unknown.
 func TestMatchIsEvalInTurn(t *testing.T) {
 	t.Parallel()
 	matched := 0
@@ -166,7 +166,7 @@ func TestMatchIsEvalInTurn(t *testing.T) {
 	}
 }
 
-// TestNeedsNeverLoseAMatch is the law that a prefilter is one.
+// TestNeedsNeverLoseAMatch checks the law that a need holds for every draft that matches.
 func TestNeedsNeverLoseAMatch(t *testing.T) {
 	t.Parallel()
 	narrow, ruledOut := 0, 0
@@ -189,7 +189,7 @@ func TestNeedsNeverLoseAMatch(t *testing.T) {
 		}
 	}
 	if narrow < 1000 || ruledOut < 5000 {
-		t.Errorf("%d trees have a need, which rules out %d drafts: too few to tell", narrow, ruledOut)
+		t.Errorf("%d trees have a need, which rules out %d drafts: too few for a test", narrow, ruledOut)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestNeedsOfASetNeverLoseAMatch(t *testing.T) {
 			d := genDraft(r)
 			found := holds(t, need, &d)
 			if hits := set.Run(&d, rule.Pass{Event: rule.Retroactive}).Hits; len(hits) > 0 && !found {
-				t.Fatal("a rule matched what its set does not need")
+				t.Fatal("a rule matched a draft that the need of its set rules out")
 			}
 			if !found {
 				ruledOut++
@@ -216,7 +216,7 @@ func TestNeedsOfASetNeverLoseAMatch(t *testing.T) {
 	}
 }
 
-// holds is what a store does with a need.
+// holds evaluates a need as a store does.
 func holds(t *testing.T, n rule.Need, d *rule.Draft) bool {
 	t.Helper()
 	one := func(m rule.Need) bool { return holds(t, m, d) }
@@ -250,7 +250,7 @@ func holds(t *testing.T, n rule.Need, d *rule.Draft) bool {
 	return false
 }
 
-// TestParsePrint is the law that parsing what was printed gives the same tree.
+// TestParsePrint checks the law that parsing a printed tree gives the same tree.
 func TestParsePrint(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3000) {

@@ -9,35 +9,35 @@ import (
 	"coffer/internal/text"
 )
 
-// The bounds of what is looked for in a regular expression: beyond them it is given up, never
+// Limits of the analysis of a regular expression. Beyond them it finds no literals, but it is never
 // wrong.
 const (
 	maxLiterals = 64 // alternatives
-	maxClass    = 12 // runes of a class that are spelled out
+	maxClass    = 12 // runes of a class that are listed one by one
 )
 
-// requiredLiterals are folded texts of which at least one is in the fold of every text that the
-// expression matches, or nil.
+// requiredLiterals returns folded texts, or nil. The fold of every text that the expression matches
+// contains at least one of them.
 func requiredLiterals(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil
 	}
-	return analyse(re.Simplify()).required()
+	return analyze(re.Simplify()).required()
 }
 
-// A wording is what is known of the texts that a part of an expression matches, folded.
+// A wording describes the folded texts that a part of an expression matches.
 type wording struct {
-	exact []string // all of them, when there are few; nil when not
-	must  []string // one of these is in each of them; nil when nothing is known
+	exact []string // all of them if they are few, else nil
+	must  []string // each of them contains one of these; nil if nothing is known
 }
 
-// required is the better of what must occur and the texts themselves.
+// required returns the better of must and exact.
 func (w wording) required() []string { return better(w.must, w.exact) }
 
 var emptyWording = wording{exact: []string{""}}
 
-func analyse(re *syntax.Regexp) wording {
+func analyze(re *syntax.Regexp) wording {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return wording{exact: []string{text.Fold(string(re.Rune))}}
@@ -47,15 +47,15 @@ func analyse(re *syntax.Regexp) wording {
 		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return emptyWording
 	case syntax.OpCapture:
-		return analyse(re.Sub[0])
+		return analyze(re.Sub[0])
 	case syntax.OpPlus:
-		return wording{must: analyse(re.Sub[0]).required()}
+		return wording{must: analyze(re.Sub[0]).required()}
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return wording{must: analyse(re.Sub[0]).required()}
+			return wording{must: analyze(re.Sub[0]).required()}
 		}
 	case syntax.OpQuest:
-		if w := analyse(re.Sub[0]); w.exact != nil {
+		if w := analyze(re.Sub[0]); w.exact != nil {
 			return wording{exact: union(w.exact, []string{""})}
 		}
 	case syntax.OpConcat:
@@ -66,12 +66,12 @@ func analyse(re *syntax.Regexp) wording {
 	return wording{}
 }
 
-// concatenated keeps the best stretch of parts that are spelled out.
+// concatenated keeps the best run of parts whose texts are known exactly.
 func concatenated(parts []*syntax.Regexp) wording {
 	var must []string
 	whole, stretch := true, []string{""}
 	for _, part := range parts {
-		w := analyse(part)
+		w := analyze(part)
 		must = better(must, w.must)
 		if joined := product(stretch, w.exact); joined != nil {
 			stretch = joined
@@ -94,7 +94,7 @@ func alternated(parts []*syntax.Regexp) wording {
 	var exact, must []string
 	spelledOut, known := true, true
 	for _, part := range parts {
-		w := analyse(part)
+		w := analyze(part)
 		if exact = union(exact, w.exact); w.exact == nil || exact == nil {
 			spelledOut = false
 		}
@@ -132,7 +132,7 @@ func spelled(ranges []rune) []string {
 	return out
 }
 
-// product is each of a followed by each of b, or nil when that is too much or b is not known.
+// product returns each of a followed by each of b, or nil if there are too many or b is not known.
 func product(a, b []string) []string {
 	if b == nil || len(a)*len(b) > maxLiterals {
 		return nil
@@ -147,7 +147,7 @@ func product(a, b []string) []string {
 	return slices.Compact(out)
 }
 
-// union is both lists, or nil when that is too much.
+// union returns both lists, or nil if there are too many.
 func union(a, b []string) []string {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
@@ -157,7 +157,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// better picks the list that narrows more: by its shortest text, then by how many there are.
+// better returns the list that narrows more: by its shortest text, then by its length.
 func better(a, b []string) []string {
 	x, y := shortest(a), shortest(b)
 	switch {

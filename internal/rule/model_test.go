@@ -14,11 +14,11 @@ import (
 	"coffer/internal/rule"
 )
 
-// The model says what a rule means in the plainest way: from the decoded JSON, one leaf at a time,
-// with no index, no folding ahead and nothing shared with the engine. It is slow and meant to be
-// read beside the specification.
+// The model defines what a rule means in the plainest way: from the decoded JSON, one leaf at a
+// time, with no index, no folding ahead and no code shared with the engine. It is slow, and meant
+// to be read beside the specification.
 
-// A verdict is nil where it depends on something unknown.
+// A verdict is nil if it depends on an unknown field.
 type verdict = *bool
 
 func modelEval(c map[string]any, d *rule.Draft, known []string) verdict {
@@ -42,8 +42,8 @@ func modelEval(c map[string]any, d *rule.Draft, known []string) verdict {
 	return new(modelLeaf(c["field"].(string), c["op"].(string), c["value"], d))
 }
 
-// modelAll is true if all are true, false if one is false, else unknown; with want false all this
-// upside down, which is `or`.
+// modelAll is true if all are true, false if one is false, else unknown. With want false the roles
+// of true and false are swapped, which is `or`.
 func modelAll(list []any, d *rule.Draft, known []string, want bool) verdict {
 	out := new(want)
 	for _, c := range list {
@@ -60,7 +60,7 @@ func modelAll(list []any, d *rule.Draft, known []string, want bool) verdict {
 func modelLeaf(field, op string, value any, d *rule.Draft) bool {
 	switch field {
 	case "amount":
-		digits := fmt.Sprint(value) // a number or its text
+		digits := fmt.Sprint(value) // a number, or its text
 		whole, cents, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
 		x, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
 		if err != nil {
@@ -117,7 +117,7 @@ func modelPattern(s string) *regexp.Regexp {
 	return re
 }
 
-// modelContains compares the part with every stretch of s that has as many runes.
+// modelContains compares the part with every substring of s that has as many runes.
 func modelContains(s, part string) bool {
 	runes, n := []rune(s), utf8.RuneCountInString(part)
 	for i := 0; i+n <= len(runes); i++ {
@@ -128,7 +128,7 @@ func modelContains(s, part string) bool {
 	return false
 }
 
-// modelRun is the pipeline, one rule after the other.
+// modelRun runs the pipeline, one rule after the other.
 func modelRun(set []written, d rule.Draft, p rule.Pass) (rule.Draft, rule.Outcome) {
 	var out rule.Outcome
 	start := d
@@ -199,7 +199,7 @@ func modelRun(set []written, d rule.Draft, p rule.Pass) (rule.Draft, rule.Outcom
 	return d, out
 }
 
-// modelDifference fills in what is different at the end.
+// modelDifference fills in the differences at the end.
 func modelDifference(out *rule.Outcome, start, end rule.Draft, last map[string]rule.Effect) {
 	if e, ok := last["category"]; ok && start.Category != end.Category {
 		out.Category = &e
@@ -231,7 +231,7 @@ func modelFate(a rule.Attempt, start, end rule.Draft, prevails bool) rule.Fate {
 	return rule.Overridden
 }
 
-// show prints what differs readably.
+// show prints a value readably.
 func show(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.MarshalIndent(v, "", " ")

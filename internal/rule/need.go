@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A NeedKind says what a Need is.
+// A NeedKind is the kind of a Need.
 type NeedKind uint8
 
 // The kinds of needs.
 const (
-	NeedAny    NeedKind = iota // nothing is needed: every transaction could match
+	NeedAny    NeedKind = iota // no restriction: every transaction could match
 	NeedNone                   // nothing can match
 	NeedAnd                    // all of Of
 	NeedOr                     // one of Of
@@ -20,34 +20,34 @@ const (
 	NeedFlag                   // pending is Flag
 )
 
-// A Need holds for every draft that a condition can match, and perhaps for others: a store looks
-// for it first, and the evaluator decides. One that names category is about the category as it is
+// A Need holds for every draft that a condition can match, and perhaps for others: a store searches
+// for it first, and the evaluator decides. If it names category, it means the category at the time
 // when the condition is evaluated.
 type Need struct {
 	Kind      NeedKind
 	Of        []Need
 	Field     string
 	Literal   string   // folded, at least MinLiteral bytes
-	Low, High int64    // math.MinInt64 and math.MaxInt64 where there is no bound
-	Values    []string // folded, sorted; "" is none
+	Low, High int64    // math.MinInt64 and math.MaxInt64 without a bound
+	Values    []string // folded, sorted; "" means none
 	Flag      bool
 }
 
-// MinLiteral is how many bytes a literal of a Need has at least: less would not narrow a search by
-// trigrams.
+// MinLiteral is the least number of bytes in a literal of a Need: a shorter one would not narrow a
+// search by trigrams.
 const MinLiteral = 3
 
-// Needs is what a draft must have for the tree to match it.
+// Needs returns a need that holds for every draft that the tree matches.
 func (t Tree) Needs() Need { return t.root.needs(false, AllFields) }
 
-// NeedsOf is what a draft must have, at the start of a pass, for a rule of the set to match it in
-// the course of the pass: one of those, by index, that chosen reports. The others still run.
+// NeedsOf returns a need that holds, at the start of a pass, for every draft that a chosen rule
+// matches during the pass. chosen takes the index of a rule. The other rules still run.
 func (s *Set) NeedsOf(chosen func(int) bool) Need {
 	usable := AllFields
 	for i := range s.rules {
 		for _, a := range s.rules[i].Actions {
 			if a.Type == SetCategory {
-				usable &^= FieldCategory // a rule may see another category than the one that is stored
+				usable &^= FieldCategory // a rule may see another category than the stored one
 			}
 		}
 	}
@@ -60,7 +60,8 @@ func (s *Set) NeedsOf(chosen func(int) bool) Need {
 	return either(all)
 }
 
-// needs is the need of the node, or of its contrary if turned, told by usable fields alone.
+// needs returns the need of the node, or of its negation if turned, derived from usable fields
+// only.
 func (n *node) needs(turned bool, usable Fields) Need {
 	if n == nil || n.kind == nodeTrue {
 		if turned {
@@ -109,8 +110,8 @@ func (l *leaf) needs(turned bool) Need {
 	return wanted(f.name, requiredLiterals(l.pattern.String()))
 }
 
-// outside is the need of an amount that is not between the leaf's bounds; one that is not a certain
-// amount narrows nothing.
+// outside returns the need of an amount that is not between the leaf's bounds. "Not a certain
+// amount" has bounds on both sides and does not narrow the search.
 func (l *leaf) outside() Need {
 	switch {
 	case l.low == math.MinInt64:
@@ -134,8 +135,8 @@ func (l *leaf) oneOf() Need {
 	return Need{}
 }
 
-// wanted is the need of one of the literals, and of nothing if one of them is too short to look
-// for.
+// wanted returns the need of one of the literals. If one of them is too short to search for, there
+// is no restriction.
 func wanted(field string, literals []string) Need {
 	if shortest(literals) < MinLiteral {
 		return Need{}
@@ -147,7 +148,7 @@ func wanted(field string, literals []string) Need {
 	return either(all)
 }
 
-// either needs one of all.
+// either returns the need that one of all holds.
 func either(all []Need) Need {
 	out := Need{Kind: NeedOr}
 	for _, n := range all {
@@ -164,7 +165,7 @@ func either(all []Need) Need {
 	return out.plain(NeedNone)
 }
 
-// both needs each of all.
+// both returns the need that each of all holds.
 func both(all []Need) Need {
 	out := Need{Kind: NeedAnd}
 	for _, n := range all {
@@ -181,7 +182,7 @@ func both(all []Need) Need {
 	return out.plain(NeedAny)
 }
 
-// plain does without a combinator that combines nothing.
+// plain removes a combinator that combines nothing.
 func (n Need) plain(empty NeedKind) Need {
 	switch len(n.Of) {
 	case 0:

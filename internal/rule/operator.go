@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A test is how a leaf compares. Several operators share one: neq is eq turned round, in is eq with
-// several values.
+// A test is the comparison of a leaf. Several operators share one: neq is a negated eq, and in is
+// eq with several values.
 type test uint8
 
 const (
@@ -14,11 +14,11 @@ const (
 	testContains             // the text contains the value
 	testMatches              // the regular expression matches somewhere in the text
 	testRange                // the amount lies between two bounds, both included
-	testTruth                // the flag is as given
-	testTags                 // one of the tags is there
+	testTruth                // the flag has the given value
+	testTags                 // one of the tags is set
 )
 
-// A form is what the value of a leaf looks like in JSON.
+// A form is the JSON type of a leaf's value.
 type form uint8
 
 const (
@@ -35,7 +35,7 @@ type operator struct {
 	kinds  []kind
 	form   form
 	test   test
-	negate bool                                // the leaf holds where the test fails
+	negate bool                                // the leaf holds if the test fails
 	span   func(cents int64) (low, high int64) // of amounts
 	doc    string
 }
@@ -47,7 +47,7 @@ var (
 	tagged  = []kind{kindTags}
 )
 
-// operators is the table. The same name may stand there once for each kind of field.
+// operators is the table. The same name may occur once for each kind of field.
 var operators = []operator{
 	{"eq", textual, formText, testIn, false, nil, "equals the text, ignoring case"},
 	{"neq", textual, formText, testIn, true, nil, "differs from the text, ignoring case"},
@@ -91,7 +91,7 @@ var operators = []operator{
 
 func (o *operator) takes(k kind) bool { return slices.Contains(o.kinds, k) }
 
-// operatorOf finds the line for that name and kind of field.
+// operatorOf returns the operator with that name for a kind of field.
 func operatorOf(name string, k kind) *operator {
 	for i := range operators {
 		if operators[i].name == name && operators[i].takes(k) {
@@ -101,7 +101,7 @@ func operatorOf(name string, k kind) *operator {
 	return nil
 }
 
-// operatorsFor names the operators of a kind of field.
+// operatorsFor returns the names of the operators of a kind of field.
 func operatorsFor(k kind) []string {
 	var names []string
 	for i := range operators {

@@ -14,29 +14,28 @@ import (
 
 // The limits of a condition.
 const (
-	MaxDepth   = 10   // combinators on the way to a leaf
-	MaxLeaves  = 500  // of a tree; {} is one too
+	MaxDepth   = 10   // combinators above a leaf
+	MaxLeaves  = 500  // of a tree; {} counts as one
 	MaxPattern = 1000 // characters of a regular expression
 	MaxValues  = 1000 // of `in`
 	MaxText    = 1000 // characters of a text to compare with
 
-	// maxProgram bounds what a short regular expression can unfold to ((…){1000}), and with it the
-	// time of a match.
+	// maxProgram limits the size that a short regular expression can expand to ((…){1000}), and so
+	// the time of a match.
 	maxProgram = 4000
 
-	// maxPrograms bounds the sum of a tree's regular expressions, because each of them is tried on
+	// maxPrograms limits the sum of a tree's regular expressions, because each of them is tried on
 	// every text.
 	maxPrograms = 20_000
 )
 
-// ParseTree reads a condition and finds everything that is wrong with it. With a fault the Tree
-// matches nothing. No bytes, and null, are {}. Path stands before the paths of faults. It is safe
-// on any bytes.
+// ParseTree reads a condition and returns all its faults. With a fault the Tree matches nothing.
+// Empty input and null mean {}. The paths of faults begin with path. It is safe on any bytes.
 func ParseTree(path string, raw []byte) (Tree, []Fault) {
 	return parseTree(path, raw, maxPrograms)
 }
 
-// parseTree is ParseTree with a bound on the steps of all regular expressions together.
+// parseTree is ParseTree with a limit on the steps of all regular expressions together.
 func parseTree(path string, raw []byte, steps int) (Tree, []Fault) {
 	if len(raw) == 0 {
 		return Tree{}, nil
@@ -67,7 +66,7 @@ func parseTree(path string, raw []byte, steps int) (Tree, []Fault) {
 	return Tree{root}, nil
 }
 
-// never is not {}.
+// never is the negation of {}.
 var never = Tree{&node{kind: nodeNot, kids: []*node{{kind: nodeTrue}}}}
 
 type parser struct {
@@ -78,8 +77,8 @@ type parser struct {
 
 const nodeHint = "a comparison {field, op, value}, one of {and: […]}, {or: […]}, {not: {…}}, or {} for everything"
 
-// node reads one node; depth is how many combinators lead to it. Its result is valid only if there
-// are no faults.
+// node reads one node; depth is the number of combinators above it. Its result is valid only if
+// there are no faults.
 func (p *parser) node(path string, v value, depth int) *node {
 	if v.kind != '{' {
 		p.leaves++
@@ -111,16 +110,17 @@ func (p *parser) node(path string, v value, depth int) *node {
 	return &node{kind: nodeLeaf, leaf: p.leaf(path, given)}
 }
 
-// members gives the members of an object by key; doubled and unknown ones are faults.
+// members returns the members of an object by key; duplicate and unknown ones are faults.
 func (f *faults) members(path string, v value, known ...string) map[string]value {
 	given := make(map[string]value, len(v.members))
 	for _, m := range v.members {
 		if !slices.Contains(known, m.key) {
-			f.add(at(path, printable(m.key)), "unknown", "is not known here; known are: %s", strings.Join(known, ", "))
+			f.add(at(path, printable(m.key)), "unknown", "unknown field; expected one of: %s", strings.Join(known,
+				", "))
 			continue
 		}
 		if _, twice := given[m.key]; twice {
-			f.add(at(path, m.key), "conflict", "must be given once")
+			f.add(at(path, m.key), "conflict", "must appear only once")
 		}
 		given[m.key] = m.value
 	}
@@ -179,7 +179,7 @@ func (p *parser) leaf(path string, given map[string]value) *leaf {
 	v, ok := given["value"]
 	switch {
 	case !ok:
-		p.add(at(path, "value"), "required", "must be given")
+		p.add(at(path, "value"), "required", "is required")
 	case l.op != nil:
 		p.value(at(path, "value"), v, l)
 	}
@@ -191,7 +191,7 @@ func (p *parser) word(path, key string, given map[string]value) (string, bool) {
 	v, ok := given[key]
 	switch {
 	case !ok:
-		p.add(at(path, key), "required", "must be given")
+		p.add(at(path, key), "required", "is required")
 	case v.kind != '"':
 		p.add(at(path, key), "type", "must be a string")
 	default:
@@ -241,7 +241,7 @@ func (p *parser) texts(path string, v value, l *leaf) {
 	l.setValues(values)
 }
 
-// text reads one text to compare with, in the form in which it is kept.
+// text reads one text to compare with, in the form in which it is stored.
 func (p *parser) text(path string, v value, l *leaf) (string, bool) {
 	if v.kind != '"' {
 		p.add(path, "type", "must be a string")
@@ -270,8 +270,8 @@ func (p *parser) text(path string, v value, l *leaf) (string, bool) {
 	return v.text, true
 }
 
-// storable refuses what is too long, and what no stored text has: a rule that asks for it would be
-// silently false, and show readers what they cannot see.
+// storable rejects text that is too long or that no stored text can contain: a rule with it would
+// silently never match, and would contain characters that readers cannot see.
 func (f *faults) storable(path, s string, limit int) bool {
 	switch {
 	case utf8.RuneCountInString(s) > limit:
@@ -327,7 +327,7 @@ func (p *parser) pattern(path string, v value, l *leaf) {
 	l.pattern, l.values = pattern, []string{v.text}
 }
 
-// wrong is what the library says about a regular expression, without the part of it that it quotes.
+// wrong returns the library's message about a regular expression without the part that it quotes.
 func wrong(err error) string {
 	if e, ok := err.(*syntax.Error); ok { //nolint:errorlint // syntax.Parse wraps nothing
 		return e.Code.String()
@@ -335,7 +335,8 @@ func wrong(err error) string {
 	return "it cannot be read"
 }
 
-// unfolded is about how many instructions an expression compiles to, its repetitions written out.
+// unfolded estimates the number of instructions that an expression compiles to, with its
+// repetitions expanded.
 func unfolded(re *syntax.Regexp) int {
 	n := 1
 	if re.Op == syntax.OpLiteral {

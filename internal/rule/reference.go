@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Reference is the rule language for those who write rules, agents first, as Markdown. What it
-// lists comes from the tables that the engine works by.
+// Reference describes the rule language as Markdown, for agents and people who write rules. Its
+// lists come from the tables that the engine uses.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString(referenceOpening)

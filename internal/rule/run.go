@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Run takes the draft through the pipeline: each rule sees what earlier ones did. Afterwards the
-// draft's category and tags are as the rules left them; its other fields, and the slice of tags
-// that the caller gave, are as they were.
+// Run applies the pipeline to the draft: each rule sees the changes of earlier ones. Afterwards the
+// draft has the category and tags from the rules. Its other fields are unchanged, and so is the
+// caller's slice of tags.
 func (s *Set) Run(d *Draft, p Pass) Outcome {
 	sc := s.scratch(d)
 	r := &sc.run
@@ -40,28 +40,28 @@ func (s *Set) Run(d *Draft, p Pass) Outcome {
 	return out
 }
 
-// none stands where an index names no rule.
+// none means that an index refers to no rule.
 const none = -1
 
-// A run is one transaction on its way through the pipeline. Its slices are kept for the next.
+// A run takes one transaction through the pipeline. Its slices are reused for the next.
 type run struct {
 	scratch      *scratch
 	draft        *Draft
 	pass         Pass
-	rule         int       // whose actions are being done
-	wakes        []posting // the rules that wait for what the action sets
+	rule         int       // the rule whose actions are running
+	wakes        []posting // the rules that wait for the value of the action
 	hits         []int
 	start        string // the category before the pass
 	startTags    []string
-	ownTags      bool // the draft's slice is not the caller's any more
+	ownTags      bool // the draft's slice is no longer the caller's
 	category     int  // the last rule that set it
 	counterparty said
-	tags         []said // the last of each tag
+	tags         []said // the last action for each tag
 	comments     []said
 	attempts     []Attempt
 }
 
-// said is an action and the rule that took it.
+// said is an action and its rule.
 type said struct {
 	rule   int
 	action *Action
@@ -74,8 +74,7 @@ func (r *run) begin(d *Draft, p Pass) {
 	r.hits, r.tags, r.comments, r.attempts = r.hits[:0], r.tags[:0], r.comments[:0], nil
 }
 
-// wake looks again at later rules that wait for a live field to take the value that the action gave
-// it.
+// wake checks later rules again if they wait for a live field to get the value of the action.
 func (r *run) wake(f Fields) {
 	r.scratch.forget(f)
 	for _, p := range r.wakes {
@@ -83,7 +82,7 @@ func (r *run) wake(f Fields) {
 	}
 }
 
-// keep notes an action that cannot be done.
+// keep records an action that cannot be done.
 func (r *run) keep(field string, a *Action, already bool) {
 	fate := Held
 	if already {
@@ -92,14 +91,14 @@ func (r *run) keep(field string, a *Action, already bool) {
 	r.note(field, a, fate)
 }
 
-// note notes an action for the trace; without a fate the end of the pass decides it.
+// note records an action for the trace. If it has no fate yet, the end of the pass decides it.
 func (r *run) note(field string, a *Action, fate Fate) {
 	if r.pass.Trace {
 		r.attempts = append(r.attempts, Attempt{Effect: said{r.rule, a}.effect(), Field: field, Fate: fate})
 	}
 }
 
-// effect is what the action comes to.
+// effect returns the effect of the action.
 func (s said) effect() Effect {
 	a := s.action
 	e := Effect{Rule: s.rule, Tag: a.TagSlug, CounterpartyID: a.CounterpartyID, CounterpartyName: a.CounterpartyName}
@@ -108,7 +107,7 @@ func (s said) effect() Effect {
 	return e
 }
 
-// end compares the draft with what it was.
+// end compares the draft with its state at the start.
 func (r *run) end() Outcome {
 	var out Outcome
 	if len(r.hits) > 0 {
@@ -151,7 +150,7 @@ func (r *run) decide() {
 		if a.Fate != "" {
 			continue
 		}
-		so := false // before, and now
+		so := false // the field had the value before and has it now
 		switch a.Field {
 		case AboutCategory:
 			so = r.start == a.Value && r.draft.Category == a.Value

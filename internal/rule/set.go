@@ -8,18 +8,18 @@ import (
 	"coffer/internal/text"
 )
 
-// A Set is rules in the order of the pipeline, compiled so that a transaction meets only those that
-// could match it. It is safe for concurrent use, and its answers are those of evaluating each rule
-// in turn.
+// A Set holds rules in the order of the pipeline, compiled so that only those that could match a
+// transaction are evaluated. It is safe for concurrent use. Its results are the same as those of
+// evaluating each rule in turn.
 type Set struct {
 	rules  []Rule
 	steps  [][]step
-	fires  [events][]uint64 // which rules take part, by event
+	fires  [events][]uint64 // the rules that take part, by event
 	always []uint64         // rules that must be evaluated for every transaction
 	surely []uint64         // those of them that match every transaction
 	recent []uint64         // rules that do not match history
 
-	scanned  []int // fields whose text goes through the automaton
+	scanned  []int // fields whose text the automaton scans
 	literals *automaton
 	looked   []int // fields whose text or tags are looked up as a whole
 	keyed    map[key][]posting
@@ -29,14 +29,15 @@ type Set struct {
 	pool sync.Pool
 }
 
-// A step is an action of a rule, ready to be done.
+// A step is an action of a rule, prepared for a run.
 type step struct {
 	do     func(r *run, a *Action)
 	action *Action
-	wakes  []posting // rules that wait for what it sets
+	wakes  []posting // rules that wait for the value that it sets
 }
 
-// A posting names a rule that a hit concerns; a sure one matches by the hit alone.
+// A posting refers to a rule that a hit concerns. If it is sure, the hit alone makes the rule
+// match.
 type posting struct {
 	field Fields
 	rule  int32
@@ -55,15 +56,15 @@ type span struct {
 	posting
 }
 
-// A scratch is the memory of one evaluation, kept for the next.
+// A scratch is the memory of one evaluation, reused for the next.
 type scratch struct {
 	view
 	maybe, sure []uint64 // rules to evaluate; rules known to match
 	run         run
 }
 
-// Compile sorts rules into the order of the pipeline (priority, then age, then id) and makes them
-// ready to run.
+// Compile sorts rules into the order of the pipeline (priority, then age, then id) and prepares
+// them for runs.
 func Compile(rules []Rule) *Set {
 	s := &Set{rules: slices.Clone(rules), keyed: map[key][]posting{}}
 	slices.SortStableFunc(s.rules, before)
@@ -94,7 +95,7 @@ func Compile(rules []Rule) *Set {
 	return s
 }
 
-// prepare makes the actions ready, once it is known which rules wait for what.
+// prepare prepares the actions, once it is known which rules wait for which values.
 func (s *Set) prepare() {
 	s.steps = make([][]step, len(s.rules))
 	for i := range s.rules {
@@ -115,11 +116,11 @@ func (s *Set) prepare() {
 	}
 }
 
-// Rules are the rules in the order of the pipeline: what indexes in outcomes refer to.
+// Rules returns the rules in the order of the pipeline. Indexes in outcomes refer to it.
 func (s *Set) Rules() []Rule { return s.rules }
 
 // Match appends to into the indexes of the rules that are certainly true of the draft as it is,
-// each alone: no triggers, no chaining.
+// each evaluated alone: without triggers and without chaining.
 func (s *Set) Match(d *Draft, known Fields, into []int) []int {
 	if !known.Has(AllFields) {
 		return s.inTurn(d, known, into)
@@ -139,8 +140,7 @@ func (s *Set) Match(d *Draft, known Fields, into []int) []int {
 	return into
 }
 
-// inTurn is Match without any index: what the index answers for is only sound when all fields are
-// known.
+// inTurn is Match without any index: the index is correct only if all fields are known.
 func (s *Set) inTurn(d *Draft, known Fields, into []int) []int {
 	var v view
 	v.look(d)
@@ -152,7 +152,7 @@ func (s *Set) inTurn(d *Draft, known Fields, into []int) []int {
 	return into
 }
 
-// eligible returns those of 64 rules that may match the draft at all.
+// eligible returns the rules, in a word of 64, that may match the draft at all.
 func (s *Set) eligible(d *Draft, word int) uint64 {
 	if d.History {
 		return ^s.recent[word]
@@ -180,7 +180,7 @@ func (sc *scratch) mark(p posting) {
 	}
 }
 
-// find marks the rules that could match what the scratch looks at.
+// find marks the rules that could match the scratch's draft.
 func (s *Set) find(sc *scratch) {
 	copy(sc.maybe, s.always)
 	copy(sc.sure, s.surely)

@@ -7,7 +7,7 @@ import (
 	"coffer/internal/rule"
 )
 
-// A recent rule passes history over, with the index and without, and leaves the other rules be.
+// A recent rule skips history, with the index and without, and other rules are not affected.
 func TestRecentRulesPassOverHistory(t *testing.T) {
 	t.Parallel()
 	set := rule.Compile([]rule.Rule{

@@ -10,7 +10,7 @@ import (
 	"coffer/internal/text"
 )
 
-// A Tree is a condition, parsed and sound. The zero Tree is {}: it matches everything.
+// A Tree is a parsed, valid condition. The zero Tree is {}: it matches everything.
 type Tree struct{ root *node }
 
 type nodeKind uint8
@@ -33,20 +33,20 @@ type node struct {
 type leaf struct {
 	field     int
 	op        *operator
-	values    []string // as they were written, or resolved
+	values    []string // as written, or resolved
 	keys      []string // values, folded
 	many      map[string]struct{}
-	needle    []byte // the first key, of contains
+	needle    []byte // the first key, for contains
 	cents     int64
 	low, high int64
 	truth     bool
 	pattern   *regexp.Regexp
 }
 
-// fewKeys is up to how many values are compared one by one.
+// fewKeys is the most values that are compared one by one.
 const fewKeys = 8
 
-// setValues gives the leaf its texts and what is compared in their place.
+// setValues sets the leaf's texts, and the keys that are compared instead of them.
 func (l *leaf) setValues(values []string) {
 	l.values, l.keys, l.many = values, make([]string, len(values)), nil
 	for i, v := range values {
@@ -63,12 +63,12 @@ func (l *leaf) setValues(values []string) {
 	}
 }
 
-// MarshalJSON prints the tree in its one form: a leaf is field, op, value in this order, an amount
-// has two decimals.
+// MarshalJSON prints the tree in its canonical form: a leaf is field, op, value in this order, an
+// amount has two decimals.
 func (t Tree) MarshalJSON() ([]byte, error) { return t.root.print(nil), nil }
 
-// UnmarshalJSON reads what MarshalJSON printed. Rules that were stored before all expressions
-// together had a bound can still be read.
+// UnmarshalJSON reads the output of MarshalJSON. It accepts stored rules from before the limit on
+// all expressions together.
 func (t *Tree) UnmarshalJSON(raw []byte) error {
 	tree, faults := parseTree("conditions", raw, MaxLeaves*maxProgram)
 	if len(faults) > 0 {
@@ -78,10 +78,10 @@ func (t *Tree) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// String is the printed tree, for tests and examples.
+// String returns the printed tree, for tests and examples.
 func (t Tree) String() string { return string(t.root.print(nil)) }
 
-// Equal reports whether both were written alike.
+// Equal reports whether both trees print the same.
 func (t Tree) Equal(u Tree) bool { return bytes.Equal(t.root.print(nil), u.root.print(nil)) }
 
 func (n *node) print(b []byte) []byte {
@@ -117,7 +117,7 @@ func (l *leaf) print(b []byte) []byte {
 	case formAmount:
 		amount, err := money.FromCents(l.cents)
 		if err != nil {
-			panic(err) // it was an amount when it was read
+			panic(err) // it was an amount when it was parsed
 		}
 		b = append(b, amount.String()...)
 	case formBool:
@@ -161,28 +161,28 @@ func (k nodeKind) word() string {
 	return "or"
 }
 
-// MatchesAll reports whether the tree holds for every transaction whatever it is, as {} does.
+// MatchesAll reports whether the tree holds for every transaction, as {} does.
 func (t Tree) MatchesAll() bool { return t.root.constant() == True }
 
-// constant is the verdict of a node that reads nothing, and Unknown for one that depends on what it
-// reads.
+// constant returns the verdict of a node that does not depend on the draft, and Unknown for any
+// other.
 func (n *node) constant() Verdict { return n.eval(nil, 0) }
 
-// Reads is the set of fields that the tree reads.
+// Reads returns the fields that the tree reads.
 func (t Tree) Reads() Fields {
 	var out Fields
 	t.root.leaves("", func(_ string, l *leaf) { out |= fields[l.field].bit })
 	return out
 }
 
-// A Ref is a value in a condition that names a record, for the store to look up.
+// A Ref is a value in a condition that refers to a record, for the store to look up.
 type Ref struct {
 	Path  string // of the value, below that of the tree: and[1].value, or[0].value[3]
 	Field string // account_id, user_id or category
-	Value string // a UUID, a short id or a slug, as it was written
+	Value string // a UUID, a short id or a slug, as written
 }
 
-// refers reports a leaf whose values name records.
+// refers reports whether the leaf's values refer to records.
 func (l *leaf) refers() bool {
 	k := fields[l.field].kind
 	return l.op.test == testIn && (k == kindIdentity || k == kindCategory)
@@ -196,8 +196,8 @@ func (l *leaf) ref(path string, i int) Ref {
 	return Ref{path, fields[l.field].name, l.values[i]}
 }
 
-// Refs lists what the store must look up: accounts, members and categories that are compared for
-// identity. The empty value, which is none, is not among them.
+// Refs lists the values that the store must look up: accounts, members and categories that are
+// compared for identity. The empty value, which means none, is not among them.
 func (t Tree) Refs() []Ref {
 	var out []Ref
 	t.root.leaves("", func(path string, l *leaf) {
@@ -210,7 +210,7 @@ func (t Tree) Refs() []Ref {
 	return out
 }
 
-// Resolved is the same tree with each value of Refs replaced by what name gives for it.
+// Resolved returns the same tree with each value of Refs replaced by the result of name.
 func (t Tree) Resolved(name func(Ref) string) Tree { return Tree{t.root.resolved("", name)} }
 
 func (n *node) resolved(path string, name func(Ref) string) *node {

@@ -62,10 +62,10 @@ func TestRefs(t *testing.T) {
 	eq := tree(t, `{"field":"account_id","op":"eq","value":"Ab3dE6gH"}`)
 	if eq.Eval(&d, rule.AllFields) != rule.False || eq.Resolved(func(rule.Ref) string { return account }).Eval(&d,
 		rule.AllFields) != rule.True {
-		t.Error("what was resolved is what is compared")
+		t.Error("the resolved value is not the one that is compared")
 	}
 	if (rule.Tree{}).Refs() != nil || (rule.Tree{}).Resolved(nil).String() != "{}" {
-		t.Error("{} refers to nothing")
+		t.Error("{} has references")
 	}
 }
 
@@ -101,8 +101,8 @@ func TestReadsAndMatchesAll(t *testing.T) {
 	}
 }
 
-// TestUnknown has the example of the specification: of a merchant's text alone nothing follows
-// about amounts.
+// TestUnknown uses the example of the specification: a merchant's text alone does not determine
+// amounts.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	d := rule.Draft{Facts: rule.Facts{Name: "EDEKA", MerchantName: "EDEKA"}}
@@ -151,8 +151,8 @@ func TestTriggersAndStages(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse runs one set from several goroutines, for the race detector to watch, and
-// compares their answers.
+// TestConcurrentUse runs one set from several goroutines, for the race detector, and compares their
+// results.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	r := seeded(5)
@@ -171,7 +171,7 @@ func TestConcurrentUse(t *testing.T) {
 				i = (i*7 + worker) % len(list)
 				d := list[i]
 				if got := set.Run(&d, rule.Pass{Trace: true}); show(t, got) != want[i] {
-					t.Errorf("draft %d: another outcome", i)
+					t.Errorf("draft %d: a different outcome", i)
 				}
 				set.Match(&list[i], rule.AllFields, nil)
 				set.Rules()[i%150].Conditions.Eval(&list[i], rule.AllFields)
@@ -181,7 +181,7 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// TestGoldenReference keeps what agents read under review.
+// TestGoldenReference shows changes of the reference that agents read in review.
 func TestGoldenReference(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/reference.md"
@@ -192,7 +192,7 @@ func TestGoldenReference(t *testing.T) {
 	golden(t, file, string(old), rule.Reference())
 }
 
-// TestReferenceExamples parses every example of the reference, so that none can be wrong.
+// TestReferenceExamples parses every example of the reference, so none can be invalid.
 func TestReferenceExamples(t *testing.T) {
 	t.Parallel()
 	_, examples, _ := strings.Cut(rule.Reference(), "\n## Examples\n")

@@ -2,7 +2,7 @@ package rule
 
 import "slices"
 
-// A Trigger says at which events of a sync a rule runs.
+// A Trigger is the set of sync events at which a rule runs.
 type Trigger string
 
 // The triggers.
@@ -12,7 +12,7 @@ const (
 	Always   Trigger = "always"
 )
 
-// triggers is the table of their names, the old name of one among them.
+// triggers is the table of their names, including one old name.
 var triggers = []struct {
 	name    string
 	trigger Trigger
@@ -34,10 +34,10 @@ func ParseTrigger(name string) (Trigger, bool) {
 	return "", false
 }
 
-// An Event is why rules run on a transaction.
+// An Event is the reason why rules run on a transaction.
 type Event uint8
 
-// The events. A retroactive application heeds no trigger and adds no comments.
+// The events. A retroactive application ignores triggers and adds no comments.
 const (
 	Created Event = iota
 	Changed
@@ -45,8 +45,8 @@ const (
 	events
 )
 
-// fires reports whether a rule with that trigger takes part. A rule without one is of the default
-// kind.
+// fires reports whether a rule with that trigger takes part. A rule without one has the default
+// trigger.
 func (t Trigger) fires(e Event) bool {
 	switch e {
 	case Created:
@@ -67,7 +67,7 @@ type Stage struct {
 // MaxPriority is the last priority; the first is 0.
 const MaxPriority = 1000
 
-// DefaultStage is where rules go that name none.
+// DefaultStage is the stage of rules that name none.
 const DefaultStage = "standard"
 
 // stages are in the order in which their rules run.

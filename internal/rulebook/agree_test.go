@@ -17,13 +17,13 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// long says whether there is time.
+// long reports whether long tests are enabled.
 func long() bool { return os.Getenv("COFFER_TEST_LONG") != "" }
 
-// matches are, for each rule, the transactions that it matches, by their place.
+// matches holds, for each rule, the indexes of the transactions that it matches.
 type matches []map[int]bool
 
-// differ says what the one finds that the other does not, the first few.
+// differ lists the first few pairs that only one of the two has.
 func (m matches) differ(other matches, conditions []map[string]any) []string {
 	var out []string
 	for i := range m {
@@ -54,7 +54,7 @@ func noMatches(n int) matches {
 	return m
 }
 
-// everyLeaf is a condition for each field and operator that there is, and made-up trees up to n.
+// everyLeaf returns a condition for every field and operator, and random trees up to n.
 func everyLeaf(r *rand.Rand, v ruletest.Vocabulary, n int) []map[string]any {
 	var out []map[string]any
 	for _, field := range rule.AllFields.Names() {
@@ -68,12 +68,12 @@ func everyLeaf(r *rand.Rand, v ruletest.Vocabulary, n int) []map[string]any {
 	return out
 }
 
-// TestFiveWaysAgree holds sync, preview, match, apply and explain against each rule's own
-// evaluation on what the test itself knows of the transactions: 100 rules, each alone, on 1,000
-// transactions. Each rule puts on a tag of its own, which no condition reads, so that all of them
-// can run together and none disturbs another.
+// TestFiveWaysAgree compares sync, preview, match, apply and explain with each rule's own
+// evaluation on the test's own copy of the transactions: 100 rules, each alone, on 1,000
+// transactions. Each rule adds its own tag, which no condition reads, so all of them can run
+// together without affecting each other.
 //
-//test:sequential
+// test:sequential
 func TestFiveWaysAgree(t *testing.T) {
 	t.Parallel()
 	sets := 1
@@ -129,30 +129,30 @@ func TestFiveWaysAgree(t *testing.T) {
 					time.Since(began).Round(time.Millisecond))
 			}
 			if a.sum < len(a.ids)*len(w.rows)/20 || a.sum > len(a.ids)*len(w.rows)*19/20 {
-				t.Errorf("%d matches: one-sided", a.sum)
+				t.Errorf("%d matches: the results are one-sided", a.sum)
 			}
-			wrong := slices.Clone(a.want) // the control: one pair that is told wrongly is seen
+			wrong := slices.Clone(a.want) // the control: one wrong pair is detected
 			wrong[3] = maps.Clone(wrong[3])
 			wrong[3][5] = !wrong[3][5]
 			if len(wrong.differ(a.want, conditions)) != 1 {
-				t.Error("a wrong pair is not noticed")
+				t.Error("control: a wrong pair is not detected")
 			}
 			t.Logf("in all %v", time.Since(start).Round(time.Millisecond))
 		})
 	}
 }
 
-// An agreement is rules whose matches are known.
+// An agreement holds rules whose matches are known.
 type agreement struct {
 	*world
 	ids        []id.ID
-	place      map[id.ID]int // of each rule
+	place      map[id.ID]int // index of each rule
 	conditions []map[string]any
 	want       matches
 	sum        int
 }
 
-// noted are the matches that entries tell: a tag put on by a rule.
+// noted adds the matches in entries: the tags that rules added.
 func (a *agreement) noted(q pg.Querier, change *id.ID, into matches) {
 	a.Helper()
 	type entry struct {
@@ -172,8 +172,8 @@ func (a *agreement) noted(q pg.Querier, change *id.ID, into matches) {
 	}
 }
 
-// sync passes the transactions as a page, half of them new and half changed, and holds the counted
-// hits against the matches.
+// sync passes the transactions as a page, half of them new and half changed, and compares the
+// counted hits with the matches.
 func (a *agreement) sync() matches {
 	a.Helper()
 	out := noMatches(len(a.ids))
@@ -235,7 +235,7 @@ func (a *agreement) preview() matches {
 			out[i][a.byID[m.TransactionID]] = true
 		}
 		if p.MatchCount != int64(len(out[i])) || p.TotalScanned != int64(len(a.rows)) {
-			a.Errorf("rule %d: a sample of %d says that %d of %d match", i, len(out[i]), p.MatchCount, p.TotalScanned)
+			a.Errorf("rule %d: a sample of %d, and a count of %d of %d", i, len(out[i]), p.MatchCount, p.TotalScanned)
 		}
 	}
 	return out
@@ -288,8 +288,8 @@ func (a *agreement) apply() matches {
 	return out
 }
 
-// applyEach applies each rule alone, so that its needs alone decide what is looked at. One in five
-// also writes: all of them have written together.
+// applyEach applies each rule alone, so only its own needs decide which transactions are read. One
+// in five also writes: all of them together have written before.
 func (a *agreement) applyEach() matches {
 	a.Helper()
 	out := noMatches(len(a.ids))

@@ -20,7 +20,7 @@ import (
 // ApplyKind is the job that applies rules to stored transactions.
 const ApplyKind = "rule.apply"
 
-// Kinds are the jobs of the rulebook.
+// Kinds returns the kinds of jobs of the rulebook.
 func (b *Rulebook) Kinds() []job.Kind {
 	return []job.Kind{{Name: ApplyKind, Unit: "transactions", Work: b.work, Retries: 5, Results: []*op.Schema{
 		op.SchemaOf[Applied](), op.SchemaOf[Rehearsal](),
@@ -31,29 +31,29 @@ func (b *Rulebook) Kinds() []job.Kind {
 type ApplyRules struct {
 	RuleIDs         []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in execution order: UUIDs or short ids; if omitted, all enabled rules except the built-in one"`
 	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the transaction list"`
-	DryRun          bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing"`
-	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Also change what a person set"`
-	WithOthers      bool           `json:"with_others,omitempty" doc:"Run all enabled rules, and write only what those in rule_ids, which must be given, decide: where another rule overrides them, nothing changes"`
+	DryRun          bool           `json:"dry_run,omitempty" doc:"Only show what would change; write nothing"`
+	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Override values set by a person"`
+	WithOthers      bool           `json:"with_others,omitempty" doc:"Run all enabled rules, and write only what those in rule_ids (required) decide: where another rule overrides them, nothing changes"`
 }
 
 // ApplyRule is the input of ApplyOne.
 type ApplyRule struct {
 	ID              string         `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
 	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the transaction list"`
-	DryRun          bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing"`
-	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Also change what a person set"`
+	DryRun          bool           `json:"dry_run,omitempty" doc:"Only show what would change; write nothing"`
+	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Override values set by a person"`
 	WithOthers      bool           `json:"with_others,omitempty" doc:"Run all enabled rules, and write only what this one decides: where another rule overrides it, nothing changes"`
 }
 
-// ApplyAsAgent is the input of the tool apply_rules, which never overrules a person.
+// ApplyAsAgent is the input of the tool apply_rules, which never overrides a person.
 type ApplyAsAgent struct {
 	RuleIDs []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in execution order; if omitted, all enabled rules except the built-in one" agent:"In execution order; else all enabled rules"`
 	Filter  *ledger.Filter `json:"filter,omitempty" parts:"elsewhere" doc:"Only these transactions: filters as query_transactions"`
-	DryRun  bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing" agent:"-"`
+	DryRun  bool           `json:"dry_run,omitempty" doc:"Only show what would change; write nothing" agent:"-"`
 	Rows    bool           `json:"rows,omitempty" doc:"With dry_run: also the transactions" agent:"With dry_run"`
 }
 
-// Apply takes on the job that applies rules to stored transactions.
+// Apply queues the job that applies rules to stored transactions.
 func (b *Rulebook) Apply(ctx context.Context, tx pg.Tx, in ApplyRules) (job.Job, error) {
 	return b.apply(ctx, tx, in, false)
 }
@@ -61,7 +61,7 @@ func (b *Rulebook) Apply(ctx context.Context, tx pg.Tx, in ApplyRules) (job.Job,
 func (b *Rulebook) apply(ctx context.Context, tx pg.Tx, in ApplyRules, brief bool) (job.Job, error) {
 	if in.WithOthers && len(in.RuleIDs) == 0 {
 		return job.Job{}, errs.Field("with_others", "conflict",
-			"goes with rule_ids: name the rules whose decisions are written, or omit with_others to apply all of them")
+			"can only be used with rule_ids: pass the rules to write, or omit with_others to apply all rules")
 	}
 	rules, err := b.toApply(ctx, tx, in.RuleIDs)
 	if err != nil {
@@ -96,15 +96,15 @@ func (b *Rulebook) ApplyAsAgent(ctx context.Context, tx pg.Tx, in ApplyAsAgent) 
 	return b.apply(ctx, tx, ApplyRules{RuleIDs: in.RuleIDs, Filter: in.Filter, DryRun: in.DryRun}, !in.Rows)
 }
 
-// An application is rules to apply, as they were when it was requested: editing them changes the
-// next application, and no transaction meets half of a pipeline.
+// An application holds the rules to apply as they were when it was requested. Editing them changes
+// only the next application, so no transaction sees half of an edit.
 type application struct {
 	Rules     []frozen       `json:"rules"`
-	Mine      []id.ID        `json:"mine,omitempty"` // of these, the rules whose decisions are written; none: all
+	Mine      []id.ID        `json:"mine,omitempty"` // of these, the rules whose decisions are written; empty means all
 	Filter    *ledger.Filter `json:"filter,omitempty"`
 	DryRun    bool           `json:"dry_run,omitempty"`
 	Overwrite bool           `json:"overwrite_manual,omitempty"`
-	Brief     bool           `json:"brief,omitempty"` // a dry run tells what would change by rule, without rows
+	Brief     bool           `json:"brief,omitempty"` // a dry run reports changes by rule, without rows
 }
 
 // A frozen is a rule as it was at one moment.
@@ -144,8 +144,8 @@ func (a application) pipeline() (*pipeline, error) {
 	return p, nil
 }
 
-// toApply are the rules that a caller named, or all that are enabled but the service's own: with
-// those, every review would open again.
+// toApply returns the rules that a caller named, or all enabled rules except the built-in one,
+// which would open every review again.
 func (b *Rulebook) toApply(ctx context.Context, q pg.Querier, refs []string) ([]frozen, error) {
 	if len(refs) == 0 {
 		return pg.All[frozen](ctx, q, frozenRows+` and not r.is_system`)
@@ -169,8 +169,8 @@ func (b *Rulebook) toApply(ctx context.Context, q pg.Querier, refs []string) ([]
 	rules, err := pg.All[frozen](ctx, q, frozenRows+` and r.id = any($1)`, list)
 	if err == nil && len(rules) < len(list) {
 		return nil, errs.New(errs.Conflict,
-			"disabled and expired rules are not applied; enable the rule first (enabled: true), which a person does "+
-				"if it was proposed")
+			"disabled and expired rules are not applied; enable the rule first (enabled: true); only a "+
+				"person can enable a suggested rule")
 	}
 	return rules, err
 }
@@ -189,20 +189,20 @@ type Applied struct {
 	Scanned   int64   `json:"scanned" doc:"Transactions checked"`
 	Matched   int64   `json:"matched" doc:"Of these, transactions that a rule matched"`
 	Changed   int64   `json:"changed" doc:"Of these, transactions that changed"`
-	ChangeID  *id.ID  `json:"change_id" doc:"The change to revert to undo this; null if nothing changed"`
+	ChangeID  *id.ID  `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing changed"`
 	ChangeIDs []id.ID `json:"change_ids" doc:"Every change it made: more than one if others wrote to the same transactions or reverted part of it while it ran"`
 }
 
-// A position is how far an application is.
+// A position is the progress of an application.
 type position struct {
 	Applied
 	Begun bool  `json:"begun"`
-	After id.ID `json:"after"` // the last transaction that was looked at
+	After id.ID `json:"after"` // the last transaction that was read
 	Ended bool  `json:"ended"`
 }
 
-// work is the job: batches of transactions in the order of their ids, each looked at once, all of
-// them one change.
+// work runs the job: it reads batches of transactions in the order of their ids, each transaction
+// once, and records all changes as one change.
 func (b *Rulebook) work(ctx context.Context, run *job.Run) (any, error) {
 	var a application
 	if err := run.Args(&a); err != nil {
@@ -235,11 +235,11 @@ func (b *Rulebook) work(ctx context.Context, run *job.Run) (any, error) {
 	return at.Applied, nil
 }
 
-// batchSize is how many transactions are looked at in one database transaction: some tenths of a
-// second when all of them change.
+// batchSize is the number of transactions in one database transaction, which takes some tenths of a
+// second if all of them change.
 const batchSize = 5000
 
-// batch looks at the next transactions and writes what the rules make of them.
+// batch reads the next transactions and writes the effects of the rules.
 func (b *Rulebook) batch(ctx context.Context, tx pg.Tx, p *pipeline, a application, at *position) (job.Step, error) {
 	s, err := b.scope(ctx, tx, p, a)
 	if err != nil {
@@ -278,7 +278,7 @@ func (b *Rulebook) batch(ctx context.Context, tx pg.Tx, p *pipeline, a applicati
 	return step, err
 }
 
-// made notes a change.
+// made records a change.
 func (a *Applied) made(change *id.ID) {
 	if change != nil && !slices.Contains(a.ChangeIDs, *change) {
 		a.ChangeIDs = append(a.ChangeIDs, *change)
@@ -298,8 +298,9 @@ func summary(a application) string {
 	return fmt.Sprintf("Applied %d rules", len(applied))
 }
 
-// applyToLocked decides for transactions that a rule matched, and writes. What would change is
-// locked and looked at again: between the first look and the lock someone may have edited it.
+// applyToLocked runs the rules on transactions that a rule matched, and writes the effects. It
+// locks the transactions that would change and reads them again, because someone may have edited
+// them before the lock.
 func (b *Rulebook) applyToLocked(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.ID, overwrite bool) (int,
 	[]journal.Entry, error,
 ) {
@@ -332,7 +333,7 @@ func (b *Rulebook) applyToLocked(ctx context.Context, tx pg.Tx, p *pipeline, ids
 	if err != nil {
 		return 0, nil, err
 	}
-	to, _, err := categories(ctx, tx, verdicts) // one that is gone since the application began is set no more
+	to, _, err := categories(ctx, tx, verdicts) // a category that was deleted since the application began is not set
 	if err != nil {
 		return 0, nil, err
 	}
@@ -340,10 +341,10 @@ func (b *Rulebook) applyToLocked(ctx context.Context, tx pg.Tx, p *pipeline, ids
 	return journal.Touched(entries), entries, err
 }
 
-// A scope is which transactions an application means, and which of them a rule could match at all.
+// A scope selects the transactions of an application, and those of them that a rule could match.
 type scope struct {
-	meant pg.Where // of the filter
-	could pg.Where // and of what the rules need
+	meant pg.Where // condition of the filter
+	could pg.Where // condition of the filter and of the rules' needs
 	reads rule.Fields
 	lens  *ruleview.Lens
 	none  bool
@@ -351,8 +352,8 @@ type scope struct {
 	pass  rule.Pass
 }
 
-// manyNeeds is beyond how many conditions a superset is not asked for: reading is then cheaper than
-// choosing.
+// manyNeeds is the most conditions for which the needs narrow the query: with more, reading all
+// transactions is cheaper.
 const manyNeeds = 200
 
 func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a application) (*scope, error) {
@@ -363,8 +364,9 @@ func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a appli
 func (b *Rulebook) scopeFor(ctx context.Context, q pg.Querier, p *pipeline, a application, need rule.Need) (*scope,
 	error,
 ) {
-	// What people hold decides which of the rules that run with the deciding ones have an effect,
-	// and so what the deciding ones read. If all decide, one that matches is enough to look closer.
+	// Holds determine which of the accompanying rules have an effect, and so what the deciding
+	// rules read. If all rules decide, one match is enough to read the transaction again with its
+	// holds.
 	l, err := ruleview.New(ctx, q, p.reads(), p.mine != nil)
 	if err != nil {
 		return nil, err
@@ -391,7 +393,7 @@ func (b *Rulebook) scopeFor(ctx context.Context, q pg.Querier, p *pipeline, a ap
 	return s, nil
 }
 
-// leaves is how many conditions a need has.
+// leaves returns the number of conditions in a need.
 func leaves(n rule.Need) int {
 	sum := 1
 	for _, k := range n.Of {
@@ -400,7 +402,7 @@ func leaves(n rule.Need) int {
 	return sum
 }
 
-// count is how many transactions are meant, and how many of them have to be looked at.
+// count returns how many transactions the filter selects, and how many of them must be read.
 func (s *scope) count(ctx context.Context, q pg.Querier) (meant, could int64, err error) {
 	if s.none {
 		return 0, 0, nil
@@ -413,8 +415,8 @@ func (s *scope) count(ctx context.Context, q pg.Querier) (meant, could int64, er
 	return meant, could, err
 }
 
-// next reads the transactions after one, and returns those that a rule matches, the last one read,
-// and how many there were.
+// next reads the batch of transactions after one. It returns those that a rule matches, the last
+// one read, and the number read.
 func (s *scope) next(ctx context.Context, q pg.Querier, p *pipeline, after id.ID) (hits []id.ID, last id.ID, n int,
 	err error,
 ) {

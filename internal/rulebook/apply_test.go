@@ -31,7 +31,7 @@ func (w *world) work() (stop func()) {
 	return stop
 }
 
-// applying takes an application on, as a job.
+// applying queues an application as a job.
 func (w *world) applying(in rulebook.ApplyRules) job.Job {
 	w.Helper()
 	var made job.Job
@@ -42,7 +42,7 @@ func (w *world) applying(in rulebook.ApplyRules) job.Job {
 	return made
 }
 
-// result waits for a job and reads what came of it.
+// result waits for a job and reads its result.
 func (w *world) result(j job.Job, into any) {
 	w.Helper()
 	got, err := w.jobs.Wait(w.ctx, j.ID, patience)
@@ -53,12 +53,12 @@ func (w *world) result(j job.Job, into any) {
 		w.Fatal(err)
 	}
 	if got.Progress.Total == nil || got.Progress.Done != *got.Progress.Total {
-		w.Errorf("it ended at %+v", got.Progress)
+		w.Errorf("the job ended at %+v", got.Progress)
 	}
 }
 
-// TestRevertOfARunningApplication takes back what an application has done so far, while it goes on:
-// the rest is a change of its own, and with it all can be taken back.
+// TestRevertOfARunningApplication reverts a running application. The rest of the application
+// becomes another change, and reverting that too reverts everything.
 func TestRevertOfARunningApplication(t *testing.T) {
 	t.Parallel()
 	w := small(t, 3000)
@@ -77,7 +77,7 @@ func TestRevertOfARunningApplication(t *testing.T) {
 	first := value[string](w, `select id::text from change where cause = 'rule'`)
 	w.revert(first)
 	if now, err := w.jobs.Get(w.ctx, w.db, job.Ref{JobID: j.ID.String()}); err != nil || now.Ended() {
-		t.Fatalf("it ended too soon to tell: %+v %v", now, err)
+		t.Fatalf("the job ended too soon for the test: %+v %v", now, err)
 	}
 	var done rulebook.Applied
 	w.result(j, &done)
@@ -90,8 +90,8 @@ func TestRevertOfARunningApplication(t *testing.T) {
 	}
 }
 
-// TestRehearsalBeginsAgain stops a server in the middle of a dry run: another one begins it anew,
-// and tells no progress twice.
+// TestRehearsalBeginsAgain stops a server in the middle of a dry run. Another server starts it
+// again and reports no progress twice.
 func TestRehearsalBeginsAgain(t *testing.T) {
 	t.Parallel()
 	w := small(t, 2000)
@@ -105,7 +105,7 @@ func TestRehearsalBeginsAgain(t *testing.T) {
 	await(t, "it has begun", func() bool { return value[int](w, `select done::int from job`) > 50 })
 	stop()
 	if state := value[string](w, `select state from job`); state != job.Queued {
-		t.Fatalf("it is %s: too soon to tell", state)
+		t.Fatalf("the job is %s already, too soon for the test", state)
 	}
 	other := worldOn(t, w.url)
 	other.work()
@@ -124,8 +124,8 @@ func TestRehearsalBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestRehearsalIsTheApplication holds what a dry run says against what the application then does,
-// and makes sure that it wrote nothing.
+// TestRehearsalIsTheApplication compares the result of a dry run with the application that follows,
+// and checks that the dry run wrote nothing.
 func TestRehearsalIsTheApplication(t *testing.T) {
 	t.Parallel()
 	w := lawWorld(t, 31, 100)
@@ -154,7 +154,7 @@ func TestRehearsalIsTheApplication(t *testing.T) {
 				return err
 			}
 			if said.Scanned != done.Scanned || said.Matched != done.Matched || said.Changed != done.Changed {
-				t.Errorf("said %d scanned, %d matched, %d changed; did %+v", said.Scanned, said.Matched, said.Changed,
+				t.Errorf("the dry run has %d scanned, %d matched, %d changed; the application %+v", said.Scanned, said.Matched, said.Changed,
 					done)
 			}
 			w.compareEntries(tx, said, done)
@@ -167,12 +167,12 @@ func TestRehearsalIsTheApplication(t *testing.T) {
 	}
 	t.Logf("%+v", sum)
 	if sum.Changes == 0 || sum.AlreadySo == 0 || sum.Held == 0 || sum.Overridden == 0 {
-		t.Error("too little happens to tell")
+		t.Error("too few changes for a test")
 	}
 }
 
-// compareEntries holds the changes that were announced, as far as they are shown, against the
-// entries that were written.
+// compareEntries compares the announced changes, as far as they are shown, with the written
+// entries.
 func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.Applied) {
 	w.Helper()
 	type entry struct {
@@ -199,7 +199,7 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 		told += e.Count
 	}
 	if len(said.ByRule) < 100 && told != said.Counts.Changes {
-		w.Errorf("by rule %d changes, in all %d", told, said.Counts.Changes)
+		w.Errorf("%d changes by rule, %d in total", told, said.Counts.Changes)
 	}
 	if int(said.Counts.Changes) != len(rows) {
 		w.Errorf("%d changes announced, %d written", said.Counts.Changes, len(rows))
@@ -218,7 +218,7 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 		}
 		announced[key] = after
 	}
-	if len(said.Changes) < len(wrote) { // only the first are shown
+	if len(said.Changes) < len(wrote) { // only the first rows are shown
 		for k := range wrote {
 			if _, ok := announced[k]; !ok {
 				delete(wrote, k)
@@ -226,12 +226,12 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 		}
 	}
 	if d := cmp.Diff(wrote, announced); d != "" {
-		w.Errorf("written, announced: %s", d)
+		w.Errorf("written (-), announced (+): %s", d)
 	}
 }
 
-// TestRevertOfALargeApplication takes back a change of many entries while the database has no
-// statistics about them: it takes seconds, not a second for each thousand squared.
+// TestRevertOfALargeApplication reverts a change with many entries while the database has no
+// statistics about them. It must take seconds, and not grow with the square of the entries.
 func TestRevertOfALargeApplication(t *testing.T) {
 	t.Parallel()
 	n := 5_000

@@ -15,8 +15,8 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// TestNothingPointsAtARetiredCategory retires a category while something is being pointed at it,
-// whichever comes first: afterwards nothing live names what is gone.
+// TestNothingPointsAtARetiredCategory retires a category while a record is being assigned to it, in
+// both orders. Afterwards no live record names the retired category.
 func TestNothingPointsAtARetiredCategory(t *testing.T) {
 	t.Parallel()
 	sets := []rule.Action{{Type: rule.SetCategory, CategorySlug: "hobby"}}
@@ -88,13 +88,13 @@ func TestNothingPointsAtARetiredCategory(t *testing.T) {
 	}
 }
 
-// rivals are two who want to commit at the same time.
+// rivals are two transactions that commit at the same time.
 type rivals struct {
 	*world
 	name string
 }
 
-// prepare makes the category, and with rules one that names it.
+// prepare creates the category and, if rules is set, a rule that names it.
 func (r rivals) prepare(rules bool, sets []rule.Action) {
 	r.Helper()
 	r.exec(`update rule set deleted_at = now() where deleted_at is null and not is_system`)
@@ -111,8 +111,8 @@ func (r rivals) prepare(rules bool, sets []rule.Action) {
 	}
 }
 
-// race lets the second start before the first has committed, and answers what is wrong afterwards.
-// Either may be refused.
+// race starts the second transaction before the first has committed, and returns an error if a live
+// record names the retired category afterwards. Either may be rejected.
 func (r rivals) race(first, second func(*world, pg.Tx) error) error {
 	r.Helper()
 	done := make(chan error, 1)
@@ -128,7 +128,7 @@ func (r rivals) race(first, second func(*world, pg.Tx) error) error {
 		return nil
 	})
 	if e, ok := errors.AsType[*errs.Error](err); ok && e.Code == errs.InUse {
-		return nil // a rule names it already
+		return nil // a rule already names it
 	}
 	if err := errors.Join(err, <-done); err != nil {
 		if _, refused := errors.AsType[*errs.Error](err); !refused {
@@ -145,7 +145,7 @@ func (r rivals) race(first, second func(*world, pg.Tx) error) error {
 				and not exists (select from category where slug = 'hobby'
 				and deleted_at is null) having count(*) > 0))`)
 	if lost != "" {
-		return errors.New("what is gone is still named by " + lost)
+		return errors.New("the retired category is still named by " + lost)
 	}
 	return nil
 }

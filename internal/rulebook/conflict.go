@@ -13,12 +13,12 @@ import (
 	"coffer/internal/text"
 )
 
-// RuleConflicts is which other rules match the same transactions as one rule.
+// RuleConflicts lists the other rules that match the same transactions as one rule.
 type RuleConflicts struct {
 	RuleID    id.ID          `json:"rule_id"`
 	Matched   int64          `json:"matched" doc:"Stored transactions that the rule matches"`
-	Total     int            `json:"total" doc:"Rules that match some of them, too"`
-	Conflicts []RuleConflict `json:"conflicts" doc:"The first 50: those that want something else most often, then those that match most"`
+	Total     int            `json:"total" doc:"Existing rules that match some of them"`
+	Conflicts []RuleConflict `json:"conflicts" doc:"The first 50: most different values first, then most matches"`
 }
 
 // A RuleConflict is another rule that matches the same transactions.
@@ -27,17 +27,17 @@ type RuleConflict struct {
 	Name      string                `json:"name"`
 	Priority  int                   `json:"priority"`
 	Matched   int64                 `json:"matched" doc:"Stored transactions that both rules match"`
-	Contested int64                 `json:"contested" doc:"Of these, transactions where the two want different values of the same field"`
-	Prevails  string                `json:"prevails" enum:"this,other,none" doc:"Which of the two has the last word: the one that runs later; none if they want nothing different"`
-	Fields    []RuleConflictField   `json:"fields" doc:"What they want, the most frequent 10"`
+	Contested int64                 `json:"contested" doc:"Of these, transactions where the two rules set different values"`
+	Prevails  string                `json:"prevails" enum:"this,other,none" doc:"Which of the two wins: the one that runs later; none if their values don't differ"`
+	Fields    []RuleConflictField   `json:"fields" doc:"Their values, the 10 most common"`
 	Sample    []RuleConflictExample `json:"sample" doc:"The newest three: contested ones if there are any"`
 }
 
-// A RuleConflictField is two values that two rules want of the same field.
+// A RuleConflictField holds the values that two rules set on the same field.
 type RuleConflictField struct {
 	Field string          `json:"field" enum:"category,counterparty,tag"`
-	This  *text.Untrusted `json:"this" doc:"What this rule wants: slug of a category or tag, id or name of a counterparty; null to remove the tag"`
-	Other *text.Untrusted `json:"other" doc:"What the other rule wants"`
+	This  *text.Untrusted `json:"this" doc:"Value of this rule: slug of a category or tag, id or name of a counterparty; null to remove the tag"`
+	Other *text.Untrusted `json:"other" doc:"Value of the other rule"`
 	Count int64           `json:"count"`
 }
 
@@ -108,23 +108,23 @@ func (b *Rulebook) Conflicts(ctx context.Context, q pg.Querier, in Ref) (RuleCon
 	return out, c.describe(ctx, q, out.Conflicts)
 }
 
-// A comparison is one rule of a pipeline beside all others.
+// A comparison compares one rule of a pipeline with all others.
 type comparison struct {
 	pipeline *pipeline
 	this     int
 	matched  int64
 	others   map[int]*rival
-	samples  map[id.ID][]id.ID // by rule, of those that are shown
+	samples  map[id.ID][]id.ID // shown samples by rule
 }
 
-// A rival is what was found about another rule.
+// A rival holds the findings about another rule.
 type rival struct {
 	matched, contested int64
 	wants              map[contest]int64
-	both, apart        sample // transactions that both match, and those that are contested
+	both, apart        sample // transactions that both match, and those with different values
 }
 
-// A contest is two values that two rules want of a field.
+// A contest holds two values that two rules set on a field.
 type contest struct{ field, this, other string }
 
 // look compares the rules on one transaction.
@@ -155,7 +155,8 @@ func (c *comparison) look(s *ruleview.Stored) error {
 	return nil
 }
 
-// contested notes what the two rules want of the same fields, and reports whether it differs.
+// contested records the values that the two rules set on the same fields, and reports whether they
+// differ.
 func (c *comparison) contested(attempts []rule.Attempt, other int, r *rival) (found bool) {
 	for _, a := range attempts {
 		if a.Rule != c.this {
@@ -172,7 +173,7 @@ func (c *comparison) contested(attempts []rule.Attempt, other int, r *rival) (fo
 	return found
 }
 
-// conflicts are the others in order, the first few.
+// conflicts returns the first few of the other rules in order.
 func (c *comparison) conflicts() []RuleConflict {
 	out := []RuleConflict{}
 	c.samples = map[id.ID][]id.ID{}

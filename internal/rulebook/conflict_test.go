@@ -10,7 +10,7 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// TestConflicts compares rules with what the engine makes of each transaction that the test knows.
+// TestConflicts compares the conflicts with the engine's results for each transaction of the test.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	w := lawWorld(t, 51, 200)
@@ -75,6 +75,6 @@ func TestConflicts(t *testing.T) {
 	}
 	t.Log(sum)
 	if len(sum) != 3 {
-		t.Error("too little happens to tell")
+		t.Error("too few conflicts for a test")
 	}
 }

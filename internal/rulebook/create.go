@@ -15,11 +15,11 @@ import (
 	"coffer/internal/pg"
 )
 
-// A RuleSpec is a rule to be made.
+// A RuleSpec is a rule to create.
 type RuleSpec struct {
 	Name               string     `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"By convention the matched text, an arrow and the category" example:"name contains corner bakery → food_and_drink_groceries" agent:"Such as: name contains corner bakery → food_and_drink_groceries"`
 	Conditions         Conditions `json:"conditions,omitempty" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; omitted or {} matches every transaction" agent:"As rule-dsl; {} matches everything"`
-	Actions            []Action   `json:"actions,omitempty" maxItems:"50" parts:"elsewhere" doc:"What to do on a match, such as {type: add_tag, tag_slug}; give actions, category_slug or both" agent:"As rule-dsl, such as {type: add_tag, tag_slug}"`
+	Actions            []Action   `json:"actions,omitempty" maxItems:"50" parts:"elsewhere" doc:"Actions on a match, such as {type: add_tag, tag_slug}; pass actions, category_slug or both" agent:"As rule-dsl, such as {type: add_tag, tag_slug}"`
 	CategorySlug       *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Short for one set_category action" agent:"Short for one set_category"`
 	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (or on_update): transactions that the bank changed; always: both" agent:"on_change: the bank changed it"`
 	Stage              *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override" doc:"Priority by name: baseline 0, standard 10, refinement 50, override 100" agent:"Priority by name: 0, 10, 50, 100"`
@@ -31,30 +31,30 @@ type RuleSpec struct {
 
 // CreateRules is the input of Create.
 type CreateRules struct {
-	Rules []op.Deferred[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"For a single rule, give a list of one" agent:"-"`
+	Rules []op.Deferred[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"For a single rule, pass a list of one" agent:"-"`
 }
 
-// A MadeRule is a rule that was just made.
+// A MadeRule is a rule that was just created.
 type MadeRule struct {
 	ID                 id.ID   `json:"id"`
 	ShortID            string  `json:"short_id,omitempty" required:"true"`
 	Name               string  `json:"name"`
 	Priority           int     `json:"priority"`
-	Proposed           bool    `json:"proposed,omitempty" doc:"true: it stays disabled until a person enables it"`
+	Proposed           bool    `json:"proposed,omitempty" doc:"true: a suggestion; it stays disabled until a person enables it"`
 	RetroactiveMatches *int64  `json:"retroactive_matches,omitempty" doc:"With apply_retroactively: the number of stored transactions it matches"`
 	RetroactiveJobID   *id.ID  `json:"retroactive_job_id,omitempty" doc:"The job that applies it, if it is still running"`
 	RetroactiveChange  *id.ID  `json:"retroactive_change_id,omitempty" doc:"The change that applied it, with the other rules of the call"`
 	RetroactiveError   *string `json:"retroactive_error,omitempty" doc:"Why the rule was created but not applied"`
 }
 
-// A SpecError is why a rule was not made.
+// A SpecError is the reason why a rule was not created.
 type SpecError struct {
 	Index   int           `json:"index" doc:"Index in rules, from 0"`
 	Name    string        `json:"name"`
 	Code    errs.Code     `json:"code"`
 	Message string        `json:"message"`
-	Path    string        `json:"path,omitempty" doc:"Path of the first fault in the rule"`
-	Details []errs.Detail `json:"details,omitempty" doc:"Every fault"`
+	Path    string        `json:"path,omitempty" doc:"Path of the first problem in the rule"`
+	Details []errs.Detail `json:"details,omitempty" doc:"All problems"`
 }
 
 // Made is the result of Create.
@@ -63,7 +63,7 @@ type Made struct {
 	Failed   int         `json:"failed"`
 	Rules    []MadeRule  `json:"rules"`
 	Errors   []SpecError `json:"errors" doc:"One for each rule that was not created"`
-	ChangeID *id.ID      `json:"change_id,omitempty" doc:"The change to revert to remove the rules again"`
+	ChangeID *id.ID      `json:"change_id,omitempty" doc:"Id of the change; pass it to revert to remove the rules again"`
 }
 
 // MaxRules is the maximum number of rules of a household.
@@ -105,7 +105,7 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 	}
 	if now+len(rules) > MaxRules {
 		return Made{}, errs.New(errs.Conflict,
-			"the limit is %d rules and there are already %d; delete or merge some first", MaxRules, now)
+			"limit of %d rules reached (there are %d); delete or merge some first", MaxRules, now)
 	}
 	if err := propose(ctx, tx, rules); err != nil {
 		return Made{}, err
@@ -124,7 +124,7 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 	return out, b.backfill(ctx, tx, rules, out.Rules)
 }
 
-// sound reads the specs, returns the valid ones, and lists the others in out.
+// sound reads the specs, returns the valid ones, and adds the others to out.
 func (b *Rulebook) sound(ctx context.Context, q pg.Querier, specs []op.Deferred[RuleSpec], out *Made) ([]*newRule,
 	error,
 ) {
@@ -180,11 +180,11 @@ func (n *newRule) read() error {
 	for _, a := range n.actions {
 		if a.CategorySlug != "" && n.CategorySlug != nil && a.CategorySlug != *n.CategorySlug {
 			n.fault("category_slug", "conflict",
-				"stands for a set_category action, but actions already has one; give only one of them")
+				"means a set_category action, but actions already has one; pass only one of them")
 		}
 	}
 	if n.CategorySlug != nil {
-		n.categorise(*n.CategorySlug)
+		n.categorize(*n.CategorySlug)
 	}
 	n.Trigger = trigger(n.Trigger)
 	n.priority = 10
@@ -192,10 +192,11 @@ func (n *newRule) read() error {
 		n.priority = *p
 	}
 	if n.enabled = n.Enabled == nil || *n.Enabled; !n.enabled && n.ApplyRetroactively {
-		n.fault("apply_retroactively", "conflict", "is for rules that run, but enabled is false; give only one of them")
+		n.fault("apply_retroactively", "conflict", "is for rules that run, but enabled is false; pass only "+
+			"one of them")
 	}
 	if n.ExpiresIn != nil {
-		// the database counts from its own clock, by which it also ends
+		// The database counts from its own clock, which also ends the rule.
 		n.lasts = new(int64(span(*n.ExpiresIn).Seconds()))
 	}
 	return nil
@@ -214,7 +215,7 @@ func span(s string) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// refusal is the error of a call that made nothing.
+// refusal returns the error of a call that created nothing.
 func (out Made) refusal() error {
 	var faults []errs.Detail
 	for _, e := range out.Errors {
@@ -229,8 +230,8 @@ func (out Made) refusal() error {
 	return errs.Faults(faults)
 }
 
-// insert stores the rules, registers the tags that they add, and records both as one change. They
-// were written in an order, and keep it: created_at differs by their place.
+// insert stores the rules, creates the tags that they add, and records both as one change. The
+// rules keep the order in which they were written: created_at increases with their position.
 func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) (*id.ID, error) {
 	actor := op.ActorOf(ctx)
 	var tags []string
@@ -290,7 +291,7 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) (*id.
 			After: records[u], AfterSource: &source,
 		})
 	}
-	verb := "Made"
+	verb := "Created"
 	if rules[0].proposed {
 		verb = "Proposed"
 	}

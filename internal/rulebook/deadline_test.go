@@ -9,11 +9,11 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// An expiring context ends once it was asked so often. It tells nobody of its own accord, so that
-// only who asks notices: rows that have arrived from the database are read without a look at the
-// context.
+// An expiring context ends after a number of calls of Err. Nothing else shows that it ended, so
+// only code that calls Err notices: rows that have arrived from the database are read without a
+// check of the context.
 type expiring struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // it is a context
 	left            atomic.Int64
 }
 
@@ -24,7 +24,7 @@ func (c *expiring) Err() error {
 	return nil
 }
 
-// A preview whose time is up stops between two rows, whether it reads wordings or transactions.
+// A preview stops between two rows when its time is up, whether it reads wordings or transactions.
 func TestPreviewEndsWithItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -47,10 +47,10 @@ func TestPreviewEndsWithItsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if whole < 100 {
-			t.Errorf("%s: the context was asked %d times for some hundred rows", name, whole)
+			t.Errorf("%s: the context was checked only %d times for a few hundred rows", name, whole)
 		}
 		if asked, err := count(whole / 2); !errors.Is(err, context.DeadlineExceeded) || asked > whole/2+10 {
-			t.Errorf("%s: asked %d times although it ended after %d: %v", name, asked, whole/2, err)
+			t.Errorf("%s: checked %d times although it ended after %d: %v", name, asked, whole/2, err)
 		}
 	}
 }

@@ -23,12 +23,12 @@ type RehearseRules struct {
 	Filter  *ledger.Filter          `json:"filter,omitempty" doc:"Only these transactions: the filters of the transaction list"`
 }
 
-// A RuleRehearsal is what rules that are not saved would do to stored transactions.
+// A RuleRehearsal is the effect that unsaved rules would have on stored transactions.
 type RuleRehearsal struct {
 	Scanned    int64                 `json:"scanned" doc:"Transactions checked"`
 	Matched    int64                 `json:"matched" doc:"Of these, transactions that one of the rules matched"`
 	Changed    int64                 `json:"changed" doc:"Of these, transactions that one of the rules would change"`
-	Counts     Counts                `json:"counts" doc:"Totals of the four lists, which show the newest 100 each"`
+	Counts     Counts                `json:"counts" doc:"Totals of the four lists, each limited to the newest 100"`
 	ByRule     []RuleRehearsalByRule `json:"by_rule" doc:"The same by rule, in the order of rules"`
 	Changes    []RuleRehearsalRow    `json:"changes" doc:"Fields that would change: the newest 100"`
 	AlreadySo  []RuleRehearsalRow    `json:"already_so" doc:"Fields that already have the value: the newest 100"`
@@ -36,16 +36,16 @@ type RuleRehearsal struct {
 	Overridden []RuleRehearsalRow    `json:"overridden" doc:"Fields where a later rule wins: the newest 100"`
 }
 
-// A RuleRehearsalByRule is what one of the rules would do.
+// A RuleRehearsalByRule is the effect of one of the rules.
 type RuleRehearsalByRule struct {
 	Index   int                   `json:"index" doc:"Index in rules, from 0"`
 	Name    string                `json:"name"`
 	Matched int64                 `json:"matched" doc:"Transactions it matches"`
 	Counts  Counts                `json:"counts"`
-	Effects []RuleRehearsalEffect `json:"effects" doc:"By field, before and after, the most frequent 50"`
+	Effects []RuleRehearsalEffect `json:"effects" doc:"By field, before and after: the 50 most common"`
 }
 
-// A RuleRehearsalEffect is how often a rule would make one value of another.
+// A RuleRehearsalEffect counts how often a rule would replace one value with another.
 type RuleRehearsalEffect struct {
 	Outcome      string          `json:"outcome" enum:"changes,already_so,held,overridden" doc:"The list that these fields are in"`
 	Field        string          `json:"field" enum:"category,counterparty,tag"`
@@ -55,7 +55,7 @@ type RuleRehearsalEffect struct {
 	Count        int64           `json:"count"`
 }
 
-// A RuleRehearsalRow is what one of the rules wants of one field of one transaction.
+// A RuleRehearsalRow is the value that one of the rules sets on one field of one transaction.
 type RuleRehearsalRow struct {
 	TransactionID id.ID           `json:"transaction_id"`
 	Date          pg.Date         `json:"date"`
@@ -74,8 +74,8 @@ const (
 	effectsShown = 50  // for each rule
 )
 
-// Rehearse runs rules that are not saved on stored transactions, together with the saved ones, as a
-// dry run of all rules would after saving them. It writes nothing.
+// Rehearse runs unsaved rules on stored transactions together with the saved ones. The result is
+// that of a dry run of all rules after saving them. It writes nothing.
 func (b *Rulebook) Rehearse(ctx context.Context, q pg.Querier, in RehearseRules) (RuleRehearsal, error) {
 	var faults Made
 	drafts, err := b.sound(ctx, q, in.Rules, &faults)
@@ -103,8 +103,7 @@ func (b *Rulebook) Rehearse(ctx context.Context, q pg.Querier, in RehearseRules)
 	return out, err
 }
 
-// play runs the rules on every stored transaction that a draft could match, and returns which are
-// meant.
+// play runs the rules on every stored transaction that a draft could match, and returns the scope.
 func (r *rehearsal) play(ctx context.Context, q pg.Querier, b *Rulebook, a application) (*scope, error) {
 	mine := func(i int) bool { return r.place[i] >= 0 }
 	s, err := b.scopeFor(ctx, q, r.pipeline, a, r.pipeline.set.NeedsOf(mine))
@@ -122,24 +121,24 @@ func (r *rehearsal) play(ctx context.Context, q pg.Querier, b *Rulebook, a appli
 	return s, l.Read(ctx, q, s.could.SQL(), s.could.Args(), r.look)
 }
 
-// A rehearsal is a pipeline with drafts among its rules, and what was found so far.
+// A rehearsal is a pipeline with drafts among its rules, and the results so far.
 type rehearsal struct {
 	pipeline *pipeline
-	place    []int // of each rule of the pipeline among the drafts; -1 for a saved one
+	place    []int // index among the drafts of each rule of the pipeline; -1 for a saved one
 	tags     bool  // a draft adds or removes tags
 	out      RuleRehearsal
 	effects  []map[effectKey]int64 // of each draft
-	beside   map[int]int64         // by saved rule: transactions that it matches as a draft does
+	beside   map[int]int64         // by saved rule: transactions that both it and a draft match
 }
 
-// An effectKey is what a RuleRehearsalEffect counts.
+// An effectKey identifies a RuleRehearsalEffect.
 type effectKey struct {
 	fate                 rule.Fate
 	field, before, after string
 	by                   int
 }
 
-// rehearsal puts the drafts among the saved rules.
+// rehearsal adds the drafts to the saved rules.
 func (b *Rulebook) rehearsal(ctx context.Context, q pg.Querier, drafts []*newRule, replace *string) (*rehearsal,
 	application, error,
 ) {
@@ -147,7 +146,7 @@ func (b *Rulebook) rehearsal(ctx context.Context, q pg.Querier, drafts []*newRul
 	if err != nil {
 		return nil, application{}, err
 	}
-	at := pg.At(time.Now().Add(time.Hour)) // behind all that are saved
+	at := pg.At(time.Now().Add(time.Hour)) // after all saved rules
 	if replace != nil {
 		old, err := get(ctx, q, *replace)
 		if err != nil {
@@ -195,7 +194,7 @@ func (b *Rulebook) rehearsal(ctx context.Context, q pg.Querier, drafts []*newRul
 	return r, a, nil
 }
 
-// look runs the rules on one transaction and notes what the drafts want of it.
+// look runs the rules on one transaction and records the effects of the drafts.
 func (r *rehearsal) look(s *ruleview.Stored) error {
 	before := start{s.Draft.Category, s.Draft.Tags}
 	outcome := r.pipeline.set.Run(&s.Draft, rule.Pass{Event: rule.Retroactive, Trace: true})
@@ -243,7 +242,7 @@ func (r *rehearsal) note(s *ruleview.Stored, before start, a rule.Attempt) {
 	*rows = insertFirst(*rows, row, newestShown, newerRow)
 }
 
-// prevailing is the rule that overrode another; nil for other fates.
+// prevailing returns the rule that overrode another; nil for other fates.
 func (r *rehearsal) prevailing(fate rule.Fate, by int) *RulePrevailing {
 	if fate != rule.Overridden {
 		return nil
@@ -258,7 +257,7 @@ func (r *rehearsal) prevailing(fate rule.Fate, by int) *RulePrevailing {
 	return out
 }
 
-// result is what was found, with the counts in order.
+// result returns the findings, with the counts in order.
 func (r *rehearsal) result() RuleRehearsal {
 	out := r.out
 	for i := range out.ByRule {
@@ -296,7 +295,7 @@ func plain(t *text.Untrusted) string {
 	return t.Plain()
 }
 
-// of is the count of a fate.
+// of returns the count of a fate.
 func (c *Counts) of(fate rule.Fate) *int64 {
 	switch fate {
 	case rule.AlreadySo:
@@ -325,7 +324,7 @@ func newerRow(a, b RuleRehearsalRow) int {
 	return newer(dated{a.TransactionID, a.Date}, dated{b.TransactionID, b.Date})
 }
 
-// describeNewest fills in what people need to recognise the transactions of the rows.
+// describeNewest fills in the details by which people recognize the transactions of the rows.
 func describeNewest(ctx context.Context, q pg.Querier, out *RuleRehearsal) error {
 	buckets := [][]RuleRehearsalRow{out.Changes, out.AlreadySo, out.Held, out.Overridden}
 	var ids []id.ID

@@ -18,8 +18,8 @@ import (
 	"coffer/internal/text"
 )
 
-// fourBuckets is what rules want of fields, by bucket, in a form in which two results can be
-// compared: rules by name.
+// fourBuckets holds the attempts of rules by bucket, with rules by name, so that two results can be
+// compared.
 type fourBuckets map[string][]string
 
 func (f fourBuckets) add(bucket string, parts ...any) {
@@ -41,9 +41,8 @@ func winner(p *rulebook.RulePrevailing) string {
 	return p.Name
 }
 
-// TestRehearsalOfDrafts holds what rules that are not saved are said to do against the dry run of
-// all rules once they are saved, also where they replace a saved one, and makes sure that nothing
-// was written.
+// TestRehearsalOfDrafts compares the rehearsal of unsaved rules with the dry run of all rules after
+// they are saved, also if they replace a saved one. It checks that the rehearsal wrote nothing.
 func TestRehearsalOfDrafts(t *testing.T) {
 	t.Parallel()
 	w := lawWorld(t, 41, 40)
@@ -95,7 +94,7 @@ func TestRehearsalOfDrafts(t *testing.T) {
 		w.result(w.applying(rulebook.ApplyRules{DryRun: true}), &dry)
 		want, have := w.compared(dry, got)
 		if d := cmp.Diff(want, have); d != "" {
-			t.Errorf("%d: dry run, rehearsal: %s", n, d)
+			t.Errorf("%d: dry run (-), rehearsal (+): %s", n, d)
 		}
 		if got.Scanned != dry.Scanned {
 			t.Errorf("%d scanned, want %d", got.Scanned, dry.Scanned)
@@ -117,16 +116,16 @@ func TestRehearsalOfDrafts(t *testing.T) {
 		_, err := w.rules.Apply(w.ctx, tx, rulebook.ApplyRules{WithOthers: true})
 		return err
 	}); !errs.Is(err, errs.ValidationError) {
-		t.Errorf("with others, and nobody says which: %v", err)
+		t.Errorf("with others, but without naming rules: %v", err)
 	}
 	t.Log(sum)
 	if len(sum) != 4 {
-		t.Error("too little happens to tell")
+		t.Error("too few effects for a test")
 	}
 }
 
-// holdToRehearsal applies rules among the others, and sees that what is written is what was
-// rehearsed, field by field.
+// holdToRehearsal applies rules together with the others, and checks field by field that the writes
+// are those of the rehearsal.
 func (w *world) holdToRehearsal(in rulebook.ApplyRules, rehearsed rulebook.RuleRehearsal) {
 	w.Helper()
 	var done rulebook.Applied
@@ -146,8 +145,8 @@ func (w *world) holdToRehearsal(in rulebook.ApplyRules, rehearsed rulebook.RuleR
 	}
 }
 
-// compared are the rows of drafts in a dry run and in a rehearsal, whose counts must be those of
-// its rows.
+// compared returns the rows of drafts in a dry run and in a rehearsal, and checks the rehearsal's
+// counts against its rows.
 func (w *world) compared(dry rulebook.Rehearsal, got rulebook.RuleRehearsal) (want, have fourBuckets) {
 	w.Helper()
 	want, have = fourBuckets{}, fourBuckets{}
@@ -156,7 +155,7 @@ func (w *world) compared(dry rulebook.Rehearsal, got rulebook.RuleRehearsal) (wa
 		"changes": dry.Changes, "already_so": dry.AlreadySo, "held": dry.Held, "overridden": dry.Overridden,
 	} {
 		if len(rows) == 200 {
-			w.Fatal("the dry run does not show all")
+			w.Fatal("the dry run does not show all rows")
 		}
 		for _, r := range rows {
 			if r.RuleName[0] == 'd' {
@@ -186,13 +185,13 @@ func (w *world) compared(dry rulebook.Rehearsal, got rulebook.RuleRehearsal) (wa
 		}
 	}
 	if d := cmp.Diff(counted, effects); d != "" {
-		w.Errorf("rows, counts by rule: %s", d)
+		w.Errorf("rows (-), counts by rule (+): %s", d)
 	}
 	return want, have
 }
 
 // TestRehearsalShowsTheNewest rehearses a rule that matches every transaction: all are counted, the
-// newest are shown, and a caller who leaves ends it.
+// newest are shown, and the rehearsal ends if its caller leaves.
 func TestRehearsalShowsTheNewest(t *testing.T) {
 	t.Parallel()
 	n := 2_000

@@ -13,31 +13,31 @@ import (
 	"coffer/internal/rule"
 )
 
-// A verdict is what a pipeline makes of one transaction.
+// A verdict is the outcome of a pipeline for one transaction.
 type verdict struct {
 	id      id.ID
 	outcome rule.Outcome
 }
 
-// changes says whether anything is to be written.
+// changes reports whether there is anything to write.
 func (v verdict) changes() bool {
 	o := v.outcome
 	return o.Category != nil || len(o.Tags) > 0 || o.Counterparty != nil || len(o.Comments) > 0
 }
 
-// service is the actor of rules: fields that people hold bind it, whoever asked for the rules to be
-// applied.
+// service is the actor of rules. It cannot change fields that people hold, no matter who applies
+// the rules.
 var service = op.Actor{Type: op.System, Name: "coffer"}
 
-// targets are what effects lead to, by the words that rules use.
+// targets are the records that effects refer to, by the names that rules use.
 type targets struct {
 	tags   map[string]id.ID
 	others counterparty.Assigned
-	made   []journal.Entry // tags that were registered again
+	made   []journal.Entry // tags that were created again
 }
 
-// categories finds those that the verdicts lead to, which stay in use until the transaction ends,
-// and says whether one of them is gone.
+// categories returns the categories of the verdicts, which stay in use until the transaction ends,
+// and whether one of them is gone.
 func categories(ctx context.Context, tx pg.Tx, verdicts []verdict) (found map[string]id.ID, gone bool, err error) {
 	var slugs set
 	for _, v := range verdicts {
@@ -50,8 +50,8 @@ func categories(ctx context.Context, tx pg.Tx, verdicts []verdict) (found map[st
 	return found, len(found) < len(slugs.list), err
 }
 
-// write writes the verdicts' effects, in a few statements whatever their number, and returns the
-// entries, which its caller records. The transactions are locked.
+// write writes the verdicts' effects, in a few statements however many there are, and returns the
+// entries for its caller to record. The transactions are locked.
 func (b *Rulebook) write(ctx context.Context, tx pg.Tx, j judged, overwrite bool) ([]journal.Entry, error) {
 	acting := op.Acting(ctx, service)
 	edits, comments, made, err := b.effects(acting, tx, j)
@@ -66,8 +66,8 @@ func (b *Rulebook) write(ctx context.Context, tx pg.Tx, j judged, overwrite bool
 	return slices.Concat(made, entries, said), err
 }
 
-// effects returns the edits and comments that the verdicts ask for. It creates what they need, and
-// returns the entries for that.
+// effects returns the edits and comments of the verdicts. It creates the records that they need,
+// and returns the entries for those.
 func (b *Rulebook) effects(ctx context.Context, tx pg.Tx, j judged) (edits []ledger.Edit, comments []journal.Draft,
 	made []journal.Entry, err error,
 ) {
@@ -100,7 +100,7 @@ func (b *Rulebook) effects(ctx context.Context, tx pg.Tx, j judged) (edits []led
 		for _, e := range v.outcome.Tags {
 			u, ok := to.tags[e.Tag]
 			switch {
-			case !ok: // a tag that is gone, and is to be removed
+			case !ok: // a tag to remove that no longer exists
 			case e.Removed:
 				edit(e, journal.FieldTag, nil, &u)
 			default:
@@ -127,8 +127,8 @@ func (t targets) counterparty(e rule.Effect) (id.ID, bool) {
 	return u, ok
 }
 
-// targets finds all that the verdicts lead to, with one query for each kind. A tag that was deleted
-// since the rule was saved is registered again.
+// targets finds all records that the verdicts refer to, with one query for each kind. A tag that
+// was deleted since the rule was saved is created again.
 func (b *Rulebook) targets(ctx context.Context, tx pg.Tx, verdicts []verdict) (targets, error) {
 	var add, tags, names set
 	var ids []id.ID
@@ -162,7 +162,7 @@ func (b *Rulebook) targets(ctx context.Context, tx pg.Tx, verdicts []verdict) (t
 	return t, err
 }
 
-// A set is texts, each once, in the order in which they came.
+// A set holds distinct texts in the order in which they were added.
 type set struct {
 	list []string
 	seen map[string]bool

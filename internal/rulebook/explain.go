@@ -15,20 +15,21 @@ import (
 	"coffer/internal/text"
 )
 
-// An Explanation is why a transaction is as it is, and what the rules would make of it now.
+// An Explanation shows where a transaction's values come from, and what the rules would do to it
+// now.
 type Explanation struct {
 	TransactionID id.ID            `json:"transaction_id"`
 	Fields        []ExplainedField `json:"fields" doc:"Its category, counterparty and tags, and who or what set each"`
 	Rules         []ExplainedRule  `json:"rules" doc:"The enabled rules that match now, in execution order; each sees the effects of the ones before it"`
 }
 
-// An ExplainedField is a field of the transaction, and where its value comes from.
+// An ExplainedField is a field of the transaction and the source of its value.
 type ExplainedField struct {
 	Field     string          `json:"field" enum:"category,counterparty,tag"`
 	Value     *text.Untrusted `json:"value" doc:"Slug of a category or tag, name of a counterparty; null for none"`
-	Removed   bool            `json:"removed" doc:"Of a tag: it was removed, and rules do not add it again"`
-	Source    *string         `json:"source" enum:"rule,user,agent,provider" doc:"What set the value"`
-	Held      bool            `json:"held" doc:"A person set it: rules leave it, and agents must not force it unless asked"`
+	Removed   bool            `json:"removed" doc:"For a tag: it was removed, and rules do not add it again"`
+	Source    *string         `json:"source" enum:"rule,user,agent,provider" doc:"Source of the value"`
+	Held      bool            `json:"held" doc:"A person set it: rules don't change it, and agents must not force it unless asked"`
 	RuleID    *id.ID          `json:"rule_id" doc:"The rule that set it"`
 	RuleName  *string         `json:"rule_name"`
 	ActorType *string         `json:"actor_type" enum:"user,agent,system" doc:"Who set it; null if it came with the transaction"`
@@ -46,18 +47,18 @@ type ExplainedRule struct {
 	Name     string    `json:"name"`
 	Priority int       `json:"priority"`
 	Trigger  string    `json:"trigger" enum:"on_create,on_change,always"`
-	Effects  []Attempt `json:"effects" doc:"What the rule would do if all rules ran now, ignoring triggers"`
+	Effects  []Attempt `json:"effects" doc:"Effect of the rule if all rules ran now, ignoring triggers"`
 }
 
-// An Attempt is what a rule wants of one field, and what would come of it.
+// An Attempt is a value that a rule would set on one field, and the result.
 type Attempt struct {
 	Field   string          `json:"field" enum:"category,counterparty,tag,comment"`
 	Value   *text.Untrusted `json:"value" doc:"Slug, name or id, or the comment's text"`
-	Removes bool            `json:"removes" doc:"Of a tag: the rule removes it"`
+	Removes bool            `json:"removes" doc:"For a tag: the rule removes it"`
 	Outcome string          `json:"outcome" enum:"applied,already_so,held,overridden" doc:"applied: it takes effect; already_so: the field already has the value; held: a person decided otherwise; overridden: a later rule wins"`
 }
 
-// ShortJSON is the attempt with the short id of a counterparty.
+// ShortJSON returns the attempt with the short id of a counterparty.
 func (a Attempt) ShortJSON() ([]byte, error) {
 	type plain Attempt
 	short := plain(a)
@@ -102,8 +103,8 @@ func (b *Rulebook) Explain(ctx context.Context, q pg.Querier, in ledger.Transact
 	return out, nil
 }
 
-// Categories returns the category that the rules would give each of the transactions if nothing had
-// filed it yet, by slug. A transaction that no rule files is left out.
+// Categories returns, by slug, the category that the rules would give each transaction if it had
+// none. A transaction that gets no category is left out.
 func (b *Rulebook) Categories(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]string, error) {
 	p, err := b.active(ctx, q)
 	if err != nil {
@@ -124,7 +125,7 @@ func (b *Rulebook) Categories(ctx context.Context, q pg.Querier, ids []id.ID) (m
 	return out, err
 }
 
-// attempt is the engine's attempt in the words of the interface.
+// attempt returns the engine's attempt with the names of the interface.
 func attempt(a rule.Attempt) Attempt {
 	out := Attempt{Field: a.Field, Removes: a.Removed, Outcome: string(a.Fate)}
 	out.Value = prose(cmp.Or(a.Value, a.Tag, a.CounterpartyName, a.CounterpartyID))

@@ -8,10 +8,10 @@ import (
 	"coffer/internal/pg"
 )
 
-// Batches makes an application go on in smaller or larger steps.
+// Batches sets the size of an application's batches.
 func (b *Rulebook) Batches(size int) { b.size = size }
 
-// ApplyWithin is Apply, done within tx and not as a job, so that a test can take it back.
+// ApplyWithin is Apply, run within tx and not as a job, so a test can roll it back.
 func (b *Rulebook) ApplyWithin(ctx context.Context, tx pg.Tx, in ApplyRules) (Applied, error) {
 	rules, err := b.toApply(ctx, tx, in.RuleIDs)
 	if err != nil {
@@ -29,14 +29,14 @@ func (b *Rulebook) ApplyWithin(ctx context.Context, tx pg.Tx, in ApplyRules) (Ap
 	return at.Applied, err
 }
 
-// Kept compiles the rules that are enabled, as q sees them, and returns what is kept for others.
+// Kept compiles the enabled rules as q sees them, and returns the pipeline that is kept for others.
 func (b *Rulebook) Kept(ctx context.Context, q pg.Querier) (any, error) {
 	_, err := b.active(ctx, q)
 	return b.kept.Load(), err
 }
 
-// Reach answers which transactions an application of stored rules finds, how many it looks at for
-// that, and writes nothing.
+// Reach returns the transactions that an application of stored rules finds, and how many it reads
+// for that. It writes nothing.
 func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hits []id.ID, looked int, err error) {
 	rules, err := b.toApply(ctx, q, refs)
 	if err != nil {
@@ -55,8 +55,8 @@ func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hit
 	return hits, looked, err
 }
 
-// ForgetfulKind is the application as it must not be: a batch commits without its position, so
-// whoever resumes begins again. Tests of crashes must notice.
+// ForgetfulKind is a broken application: a batch commits without its position, so a worker that
+// resumes it begins again. The crash tests must detect it.
 func (b *Rulebook) ForgetfulKind() job.Kind {
 	k := b.Kinds()[0]
 	k.Work = func(ctx context.Context, run *job.Run) (any, error) {

@@ -12,7 +12,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// A fieldSet is which fields of a rule are shown: one bit for each field of the record.
+// A fieldSet holds the fields of a rule that are shown: one bit for each field of the record.
 type fieldSet uint64
 
 const (
@@ -20,7 +20,7 @@ const (
 	allFields     = fieldSet(1<<64 - 1)
 )
 
-// ruleFields are the names of the record's fields, in its order.
+// ruleFields are the names of the record's fields in order.
 var ruleFields = func() (names []string) {
 	for f := range reflect.TypeFor[Rule]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -29,7 +29,7 @@ var ruleFields = func() (names []string) {
 	return names
 }()
 
-// fieldsNamed reads a choice of fields; category means both its slug and its name.
+// fieldsNamed parses a list of fields; category means both its slug and its name.
 func fieldsNamed(list string) (fieldSet, error) {
 	set := bits("id", "short_id")
 	for name := range strings.SplitSeq(list, ",") {
@@ -64,8 +64,8 @@ func bits(names ...string) (set fieldSet) {
 	return set
 }
 
-// MarshalJSON implements json.Marshaler: the chosen fields. Where the interface types a field as
-// plain string, nothing is the empty string.
+// MarshalJSON implements json.Marshaler for the chosen fields. If the interface types a field as a
+// plain string, a missing value is the empty string.
 func (r Rule) MarshalJSON() ([]byte, error) { return r.print(json.Marshal, false) }
 
 // ShortJSON is MarshalJSON for tools, with short ids, without short_id, and with proposed only if

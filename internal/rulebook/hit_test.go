@@ -20,7 +20,7 @@ import (
 
 const patience = 30 * time.Second
 
-// await returns when the condition holds.
+// await waits until the condition holds.
 func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -35,7 +35,7 @@ var all = map[string]any{}
 
 func tagging(slug string) []rule.Action { return []rule.Action{{Type: rule.AddTag, TagSlug: slug}} }
 
-// small is a world of n transactions without the service's own rule.
+// small returns a world of n transactions without the built-in rule.
 func small(t *testing.T, n int) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -52,7 +52,7 @@ func (w *world) ids(from, to int) []id.ID {
 	return out
 }
 
-// pass is a page as a sync stores it: the rules run, and what they did is recorded.
+// pass stores a page as a sync does: it runs the rules and records their changes.
 func (w *world) pass(tx pg.Tx, page rulebook.Page) (int64, error) {
 	entries, hits, err := w.rules.Pass(w.ctx, tx, page)
 	if err != nil {
@@ -71,7 +71,7 @@ func (w *world) get(u id.ID) rulebook.Rule {
 	return r
 }
 
-// matching are the rules that match a transaction now.
+// matching returns the rules that match a transaction now.
 func (w *world) matching(n int) []id.ID {
 	w.Helper()
 	found, err := w.rules.Match(w.ctx, w.db, rulebook.MatchRules{TransactionID: new(w.rows[n].id.String())})
@@ -85,7 +85,7 @@ func (w *world) matching(n int) []id.ID {
 	return out
 }
 
-// tagged is how many transactions have the tag.
+// tagged returns how many transactions have the tag.
 func (w *world) tagged(slug string) int {
 	w.Helper()
 	return value[int](w, `select count(*)::int from transaction_tag tt join tag g on g.id = tt.tag_id
@@ -104,10 +104,10 @@ func TestHitsAreCountedWithThePage(t *testing.T) {
 		return err
 	})
 	if r := w.get(u); r.HitCount != 0 || r.LastHitAt != nil || w.tagged("seen") != 0 {
-		t.Errorf("a page that was taken back counts: %+v", r)
+		t.Errorf("a page that was rolled back counts: %+v", r)
 	}
 	if len(w.matching(0)) != 1 {
-		t.Error("it does not match")
+		t.Error("the rule does not match")
 	}
 	if _, err := w.rules.Explain(w.ctx, w.db, ledger.TransactionRef{TransactionID: w.rows[0].id.String()}); err != nil {
 		t.Error(err)
@@ -123,7 +123,7 @@ func TestHitsAreCountedWithThePage(t *testing.T) {
 		return err
 	})
 	if r := w.get(u); r.HitCount != 0 || w.tagged("seen") != 20 {
-		t.Errorf("something else than a sync counts: %+v", r)
+		t.Errorf("a run other than a sync counts: %+v", r)
 	}
 }
 
@@ -196,8 +196,8 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
-// TestExpiryIsExact asks again and again while a rule expires: up to that moment it takes part,
-// from then on it does not, and nobody sweeps.
+// TestExpiryIsExact calls the rules again and again while one expires: it takes part until that
+// moment and not after it, although no job disables it.
 func TestExpiryIsExact(t *testing.T) {
 	t.Parallel()
 	w := small(t, 3)
@@ -229,12 +229,12 @@ func TestExpiryIsExact(t *testing.T) {
 		}
 	}
 	if before == 0 {
-		t.Error("it was never seen alive")
+		t.Error("the rule never took part")
 	}
 	w.takesNoPart(ids[0], "short")
 }
 
-// takesNoPart holds every use of rules against the promise that this one has none.
+// takesNoPart checks that no use of rules includes this one.
 func (w *world) takesNoPart(u id.ID, tag string) {
 	w.Helper()
 	w.in(func(tx pg.Tx) error {
@@ -254,14 +254,14 @@ func (w *world) takesNoPart(u id.ID, tag string) {
 	})
 	why, err := w.rules.Explain(w.ctx, w.db, ledger.TransactionRef{TransactionID: w.rows[0].id.String()})
 	if err != nil || slices.ContainsFunc(why.Rules, func(r rulebook.ExplainedRule) bool { return r.ID == u }) {
-		w.Errorf("it explains: %+v %v", why.Rules, err)
+		w.Errorf("the rule is in an explanation: %+v %v", why.Rules, err)
 	}
 	merchant, err := w.rules.Match(w.ctx, w.db, rulebook.MatchRules{Merchant: new("REWE")})
 	if err != nil || slices.ContainsFunc(merchant.Rules, func(r rulebook.MatchedRule) bool { return r.ID == u }) {
-		w.Errorf("it matches a merchant: %+v %v", merchant, err)
+		w.Errorf("the rule matches a merchant: %+v %v", merchant, err)
 	}
 	if slices.Contains(w.matching(0), u) || w.tagged(tag) != 0 || w.get(u).HitCount != 0 {
-		w.Errorf("it took part: %d tagged, %d hits", w.tagged(tag), w.get(u).HitCount)
+		w.Errorf("the rule took part: %d tagged, %d hits", w.tagged(tag), w.get(u).HitCount)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestDisabledRulesTakeNoPart(t *testing.T) {
 	ids := w.create(ruleSpec{Name: "off", Conditions: all, Actions: tagging("off"), Trigger: "always"},
 		ruleSpec{Name: "on", Conditions: all, Actions: tagging("on"), Trigger: "always"})
 	if len(w.matching(0)) != 2 {
-		t.Fatal("they do not match")
+		t.Fatal("the rules do not match")
 	}
 	w.in(func(tx pg.Tx) error {
 		_, err := w.rules.Patch(w.ctx, tx, rulebook.PatchRule{ID: ids[0].String(), Enabled: new(false)})
@@ -279,14 +279,14 @@ func TestDisabledRulesTakeNoPart(t *testing.T) {
 	})
 	w.takesNoPart(ids[0], "off")
 	if w.tagged("on") != 5 {
-		t.Error("the other one does nothing")
+		t.Error("the other rule does nothing")
 	}
 	w.in(func(tx pg.Tx) error {
 		_, err := w.rules.Patch(w.ctx, tx, rulebook.PatchRule{ID: ids[0].String(), Enabled: new(true)})
 		return err
 	})
 	if len(w.matching(0)) != 2 {
-		t.Error("it does not come back")
+		t.Error("the rule does not take part again")
 	}
 }
 
@@ -325,8 +325,8 @@ func TestCommentsAreAddedAtSyncOncePerMatch(t *testing.T) {
 	}
 }
 
-// TestCounterpartyIsMadeOnce passes eight pages at once whose rules name a counterparty that nobody
-// has yet, in two spellings.
+// TestCounterpartyIsMadeOnce passes eight pages at once whose rules name a counterparty that does
+// not exist yet, in two spellings.
 func TestCounterpartyIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := small(t, 80)
@@ -361,12 +361,12 @@ func TestCounterpartyIsMadeOnce(t *testing.T) {
 	entries := value[int](w, `select count(*)::int from entry where subject = 'counterparty'
 		and after::jsonb ->> 'name' ilike 'new shop'`)
 	if made != 1 || entries != 1 || bound() != 80 {
-		t.Errorf("%d made, %d entries say so, %d bound", made, entries, bound())
+		t.Errorf("%d created, %d entries, %d bound", made, entries, bound())
 	}
 }
 
-// TestMergedCounterpartyIsFollowed merges what rules name: new transactions go to the one that took
-// over, and what is bound is never bound anew.
+// TestMergedCounterpartyIsFollowed merges a counterparty that rules name. New transactions get the
+// one that it was merged into, and transactions that have a counterparty keep it.
 func TestMergedCounterpartyIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := small(t, 9)
@@ -421,7 +421,7 @@ func TestMergedCounterpartyIsFollowed(t *testing.T) {
 	w.tried(func(tx pg.Tx) error {
 		done, err := w.rules.ApplyWithin(w.ctx, tx, rulebook.ApplyRules{OverwriteManual: true})
 		if done.Changed != 0 {
-			t.Errorf("an application bound %d anew", done.Changed)
+			t.Errorf("an application changed the counterparty of %d transactions", done.Changed)
 		}
 		return err
 	})

@@ -24,7 +24,8 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// A server is what a process of its own does: it works jobs until it is told to stop, or killed.
+// A server is the configuration of a separate process that works on jobs until it is stopped or
+// killed.
 type server struct {
 	URL       string
 	Forgetful bool // the control
@@ -48,12 +49,12 @@ func serve(ctx context.Context, s server) error {
 }
 
 const (
-	killHouseholds = 5 // beside each other, each with a database, two replicas and an application
+	killHouseholds = 5 // side by side, each with a database, two replicas and an application
 	resumeGoal     = 10 * time.Second
 )
 
-// A killPlan is how often each household is struck, and how long its application is. Batches are
-// small, so that a kill finds some committed, one under way and many to come.
+// A killPlan sets how often each household's process is killed, and how long its application is.
+// Batches are small, so at a kill some are committed, one is running and many are left.
 type killPlan struct{ rounds, transactions, batch int }
 
 func killing() killPlan {
@@ -75,8 +76,8 @@ type victim struct {
 	resumes []time.Duration
 }
 
-// killed is a household with rules of which a transaction that is looked at twice tells: the second
-// look sees what the first one did.
+// killed returns a household whose rules show if a transaction is processed twice: the second pass
+// would see the changes of the first.
 func killed(t *testing.T) (url, start string) {
 	t.Helper()
 	w := newWorld(t)
@@ -107,7 +108,7 @@ func killed(t *testing.T) (url, start string) {
 	return w.url, start
 }
 
-// An ending is what is left when an application has ended.
+// An ending holds the final state after an application.
 type ending struct {
 	canonical string
 	applied   rulebook.Applied
@@ -153,7 +154,7 @@ func (v *victim) holder() (jobtest.Hold, *jobtest.Process, error) {
 	return h, v.alive[pid], err
 }
 
-// until waits for a state of the job, and fails at its end.
+// until waits for a state of the job, and returns an error if the job ends first.
 func (v *victim) until(what string, holds func(jobtest.Hold, *jobtest.Process) bool) error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(3 * time.Millisecond) {
 		h, p, err := v.holder()
@@ -163,14 +164,14 @@ func (v *victim) until(what string, holds func(jobtest.Hold, *jobtest.Process) b
 		case holds(h, p):
 			return nil
 		case h.State != job.Running && h.State != job.Queued:
-			return fmt.Errorf("it is %s before %s", h.State, what)
+			return fmt.Errorf("the job is %s before %s", h.State, what)
 		}
 	}
 	return fmt.Errorf("not within a minute: %s", what)
 }
 
-// strike sends a signal to the process that holds the job, at a random moment of its work, and
-// waits for another worker's first batch.
+// strike sends a signal to the process that owns the job, at a random moment of its work, and waits
+// for another worker's first batch.
 func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	for len(v.alive) < 2 {
 		if err := v.more(); err != nil {
@@ -187,10 +188,10 @@ func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	time.Sleep(rand.N(60 * time.Millisecond)) // any moment will do: no synchronisation, but chance
+	time.Sleep(rand.N(60 * time.Millisecond)) // a random moment on purpose, without synchronization
 	_, p, err := v.holder()
 	if err != nil || p == nil {
-		return nil, errors.Join(err, errors.New("nobody holds the job"))
+		return nil, errors.Join(err, errors.New("no process owns the job"))
 	}
 	struck := time.Now()
 	if err := p.Process.Signal(signal); err != nil {
@@ -204,7 +205,7 @@ func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := v.more(); err != nil { // in its place
+	if err := v.more(); err != nil { // as its replacement
 		return nil, err
 	}
 	err = v.until("another worker goes on", func(h jobtest.Hold,
@@ -216,7 +217,7 @@ func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	return p, err
 }
 
-// ended waits for the end and answers what is left.
+// ended waits for the end of the job and returns the final state.
 func (v *victim) ended() (out ending, err error) {
 	if err := v.until("its end", func(h jobtest.Hold,
 		_ *jobtest.Process,
@@ -236,7 +237,7 @@ func (v *victim) ended() (out ending, err error) {
 	return out, err
 }
 
-// faults are what is wrong with an application that was disturbed.
+// faults lists the differences of an interrupted application from an undisturbed one.
 func (v *victim) faults(got, want ending) []string {
 	var out []string
 	if got.canonical != want.canonical {
@@ -266,9 +267,9 @@ func (v *victim) faults(got, want ending) []string {
 }
 
 // TestKilledApplication kills a process thirty times with -9 at a random moment of an application,
-// while another replica is alive. Each application must go on within ten seconds and end as if
-// nothing had happened: the same canonical hash, every transaction looked at once, one change,
-// which reverts as a whole. A process that is stopped, and wakes when another one has its job,
+// while another replica is alive. Each application must resume within ten seconds and end as if
+// nothing had happened: the same canonical hash, every transaction processed once, one change,
+// which reverts as a whole. A process that is stopped and resumes after another has taken its job
 // commits nothing. The control, whose batches do not commit their position, must fail.
 func TestKilledApplication(t *testing.T) {
 	t.Parallel()
@@ -306,7 +307,7 @@ func TestKilledApplication(t *testing.T) {
 	begin(server{}, "stopped", func(v *victim) error { return v.wakes(want) })
 	begin(server{Forgetful: true}, "control", func(v *victim) error {
 		if err := strikes(1, syscall.SIGKILL)(v); err == nil || !strings.Contains(err.Error(), "canonical hash") {
-			return fmt.Errorf("batches without their position are not noticed: %w", err)
+			return fmt.Errorf("batches without their position are not detected: %w", err)
 		}
 		return nil
 	})
@@ -328,7 +329,7 @@ func TestKilledApplication(t *testing.T) {
 	victims[0].reverts(start)
 }
 
-// undisturbed is the end of the same application when nobody kills anything, in batches of the
+// undisturbed returns the final state of the same application without kills, in batches of the
 // usual size.
 func undisturbed(t *testing.T, source string) ending {
 	t.Helper()
@@ -346,12 +347,12 @@ func undisturbed(t *testing.T, source string) ending {
 	return out
 }
 
-// wakes stops the process that holds the job, lets another one end it, and wakes the first.
+// wakes stops the process that owns the job, lets another one finish it, and continues the first.
 func (v *victim) wakes(want ending) error {
 	stopped, err := v.strike(syscall.SIGSTOP)
 	if stopped != nil {
 		defer func() {
-			stopped.End() // it has shown what it does
+			stopped.End() // the test is done with it
 		}()
 	}
 	if err != nil {
@@ -367,7 +368,7 @@ func (v *victim) wakes(want ending) error {
 	for deadline := time.Now().Add(patience); !strings.Contains(stopped.Said(),
 		"outcome=lost"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("it does not know that it lost the job: %s", stopped.Said())
+			return fmt.Errorf("the process does not notice that it lost the job: %s", stopped.Said())
 		}
 	}
 	if got.canonical, err = ledgertest.Canonical(v.t.Context(), v.db, nil, ""); err != nil {
@@ -379,7 +380,7 @@ func (v *victim) wakes(want ending) error {
 	return nil
 }
 
-// reverts takes the one change back.
+// reverts reverts the one change.
 func (v *victim) reverts(start string) {
 	v.t.Helper()
 	w := worldOn(v.t, v.url)

@@ -19,10 +19,10 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// errBack takes a savepoint back.
+// errBack rolls a savepoint back.
 var errBack = errors.New("taken back")
 
-// back runs f and undoes it.
+// back runs f and rolls it back.
 func (w *world) back(tx pg.Tx, f func(tx pg.Tx) error) {
 	w.Helper()
 	err := pg.Savepoint(w.ctx, tx, func(tx pg.Tx) error {
@@ -36,7 +36,7 @@ func (w *world) back(tx pg.Tx, f func(tx pg.Tx) error) {
 	}
 }
 
-// stored are the transactions as the database has them, read without the code under test.
+// stored reads the transactions from the database without the code under test.
 func (w *world) stored(q pg.Querier) []*seenRow {
 	w.Helper()
 	type row struct {
@@ -88,7 +88,7 @@ func cloned(rows []*seenRow) []*seenRow {
 	return out
 }
 
-// line is what of a transaction rules can change.
+// line returns the fields of a transaction that rules can change.
 func (s *seenRow) line() string {
 	d := s.draft
 	return fmt.Sprintf("category %q held %v, tags %q held %q, counterparty %q held %v, comments %d", d.Category,
@@ -103,8 +103,8 @@ func lines(rows []*seenRow) []string {
 	return out
 }
 
-// simulate does to the rows what the specification says of the pass, and answers how many it
-// changes and matches.
+// simulate applies the pass to the rows as the specification defines it, and returns how many rows
+// it changes and matches.
 func simulate(set *rule.Set, p rule.Pass, rows []*seenRow, only func(i int) bool) (changed, matched int) {
 	for i, s := range rows {
 		if s.deleted || only != nil && !only(i) {
@@ -134,7 +134,7 @@ func simulate(set *rule.Set, p rule.Pass, rows []*seenRow, only func(i int) bool
 	return changed, matched
 }
 
-// genSpecs makes up rules; immutable ones read nothing that a rule writes.
+// genSpecs generates rules; immutable ones read no field that a rule writes.
 func (w *world) genSpecs(r *rand.Rand, n int, immutable bool) []ruleSpec {
 	w.Helper()
 	specs := make([]ruleSpec, n)
@@ -152,7 +152,7 @@ func (w *world) genSpecs(r *rand.Rand, n int, immutable bool) []ruleSpec {
 	return specs
 }
 
-// compiled is the specs as the engine runs them.
+// compiled compiles the specs with the engine.
 func (w *world) compiled(specs []ruleSpec) *rule.Set {
 	w.Helper()
 	rules := make([]rule.Rule, len(specs))
@@ -165,7 +165,7 @@ func (w *world) compiled(specs []ruleSpec) *rule.Set {
 	return rule.Compile(rules)
 }
 
-// lawWorld is a world of which every tenth transaction is deleted.
+// lawWorld returns a world in which every tenth transaction is deleted.
 func lawWorld(t *testing.T, seed uint64, n int) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -176,15 +176,15 @@ func lawWorld(t *testing.T, seed uint64, n int) *world {
 	}
 	w.exec(`update transaction set deleted_at = now(), deleted_source = 'user' where provider_id like '%0'`)
 	if d := cmp.Diff(lines(w.rows), lines(w.stored(w.db))); d != "" {
-		t.Fatalf("the world is not what the test takes it for: %s", d)
+		t.Fatalf("the test's copy of the transactions is wrong: %s", d)
 	}
 	return w
 }
 
-// TestPrefilterLosesNothing holds what a preview and an application find, through wordings and what
-// the database is asked for first, against the evaluation of every transaction.
+// TestPrefilterLosesNothing compares the matches of previews and applications, which narrow by
+// wordings and by a query, with the evaluation of every transaction.
 //
-//test:sequential
+// test:sequential
 func TestPrefilterLosesNothing(t *testing.T) {
 	t.Parallel()
 	trees := 150
@@ -250,9 +250,9 @@ func TestPrefilterLosesNothing(t *testing.T) {
 			return nil
 		})
 	}
-	t.Logf("%d of %d sets looked at less than all, and found %d", narrowed, trees, found)
+	t.Logf("%d of %d sets read fewer than all transactions, and found %d", narrowed, trees, found)
 	if narrowed < trees/4 || found < trees {
-		t.Errorf("%d of %d sets looked at less than all, and found %d: too few to tell", narrowed, trees, found)
+		t.Errorf("%d of %d sets read fewer than all transactions, and found %d: too few for a test", narrowed, trees, found)
 	}
 }
 
@@ -264,10 +264,10 @@ func refs(ids []id.ID) []string {
 	return out
 }
 
-// TestApplyTwiceAndBack makes up sets of rules and applies each twice: what comes of it is what the
-// specification says of one and of two evaluations, nothing that a person holds moves unless told
-// so, where no condition reads what an action writes the second writes nothing, and reverting both
-// restores the canonical hash.
+// TestApplyTwiceAndBack generates sets of rules and applies each twice. The result is that of one
+// and of two evaluations by the specification. Fields that a person holds stay, unless the
+// application overwrites them. If no condition reads a field that an action writes, the second
+// application writes nothing. Reverting both restores the canonical hash.
 func TestApplyTwiceAndBack(t *testing.T) {
 	t.Parallel()
 	sets := 40
@@ -294,7 +294,7 @@ func TestApplyTwiceAndBack(t *testing.T) {
 		"hash returned",
 	} {
 		if tally[what] == 0 {
-			t.Errorf("never: %s", what)
+			t.Errorf("the test never had: %s", what)
 		}
 	}
 }
@@ -344,19 +344,19 @@ func (w *world) twice(tx pg.Tx, set *rule.Set, in rulebook.ApplyRules, immutable
 	}
 }
 
-// revert undoes a change, all of it.
+// revert reverts a whole change.
 func (w *world) revert(change string) {
 	w.Helper()
 	w.in(func(tx pg.Tx) error {
 		out, err := w.journal.Revert(w.ctx, tx, journal.RevertChange{ChangeID: change})
 		if len(out.Skipped) > 0 {
-			w.Errorf("%d fields are left: %+v", len(out.Skipped), out.Skipped[0])
+			w.Errorf("%d fields were not reverted: %+v", len(out.Skipped), out.Skipped[0])
 		}
 		return err
 	})
 }
 
-// checkHolds compares what people held before with what is there now.
+// checkHolds compares the fields that people held before with their values now.
 func (w *world) checkHolds(now []*seenRow, overwrite bool, tally map[string]int) {
 	w.Helper()
 	for i, s := range w.rows {
@@ -376,7 +376,7 @@ func (w *world) checkHolds(now []*seenRow, overwrite bool, tally map[string]int)
 	}
 }
 
-// within makes rules in tx.
+// within creates rules in tx.
 func (w *world) within(tx pg.Tx, specs ...ruleSpec) []id.ID {
 	w.Helper()
 	made, err := w.rules.Create(w.ctx, tx, w.specs(specs...))
@@ -390,8 +390,9 @@ func (w *world) within(tx pg.Tx, specs ...ruleSpec) []id.ID {
 	return ids
 }
 
-// TestPagesDoNotMatter passes the same transactions in one page and in any others, and applies the
-// same rules in batches of any size: the result is the same, and what the specification says.
+// TestPagesDoNotMatter passes the same transactions in one page and in other divisions, and applies
+// the same rules in batches of any size. The result is always the same, and follows the
+// specification.
 func TestPagesDoNotMatter(t *testing.T) {
 	t.Parallel()
 	sets := 8
@@ -451,11 +452,11 @@ func TestPagesDoNotMatter(t *testing.T) {
 	}
 	t.Logf("%d changes, %d hits", changes, hitSum)
 	if changes < sets*30 || hitSum < int64(sets)*60 {
-		t.Error("too little happens to tell")
+		t.Error("too few changes for a test")
 	}
 }
 
-// split is the places of all transactions in pages: one, one for each, or as chance has it.
+// split returns the indexes of all transactions in pages: one page, one for each, or random ones.
 func (w *world) split(r *rand.Rand, kind int) [][]int {
 	order := r.Perm(len(w.rows))
 	switch kind {
@@ -472,7 +473,7 @@ func (w *world) split(r *rand.Rand, kind int) [][]int {
 	return out
 }
 
-// pages passes pages of one run and answers the hits that were counted.
+// pages passes pages of one run and returns the counted hits.
 func (w *world) pages(tx pg.Tx, pages [][]int, created func(i int) bool) int64 {
 	w.Helper()
 	run := id.New()
@@ -499,7 +500,7 @@ func (w *world) pages(tx pg.Tx, pages [][]int, created func(i int) bool) int64 {
 	counted, err := pg.Value[int64](w.ctx, tx, `select coalesce(sum(hits), 0)::bigint from rule_hit
 		where run_id = $1`, run)
 	if err != nil || counted != sum {
-		w.Fatalf("%d hits counted (%v), %d told", counted, err, sum)
+		w.Fatalf("%d hits counted (%v), %d returned", counted, err, sum)
 	}
 	return sum
 }

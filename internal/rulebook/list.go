@@ -20,14 +20,14 @@ type Filter struct {
 	SearchMode   string  `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos" agent:"-"`
 }
 
-// ListRules asks for a page of rules, in the order in which they run.
+// ListRules asks for a page of rules in execution order.
 type ListRules struct {
 	Filter
 	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 }
 
-// QueryRules asks for rules, with more ways to choose and sort them.
+// QueryRules asks for rules, with more filters and sort orders.
 type QueryRules struct {
 	Filter
 	Trigger     *string `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" doc:"on_update means on_change" agent:"-"`
@@ -35,7 +35,7 @@ type QueryRules struct {
 	CreatorType *string `json:"creator_type,omitempty" enum:"user,agent,system"`
 	MinHitCount *int    `json:"min_hit_count,omitempty" minimum:"0" doc:"Only rules that matched at least this often at sync; ignored with only_unused" agent:"-"`
 	OnlyUnused  bool    `json:"only_unused,omitempty" doc:"Only rules that never matched at sync" agent:"-"`
-	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"If omitted, rules come in execution order, with further pages; any other order has a single page" agent:"Without it: execution order, with pages"`
+	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"If omitted, execution order, with more pages; any other order has a single page" agent:"Without it: execution order, with pages"`
 	SortOrder   *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default for hit_count, last_hit_at and created_at" agent:"-"`
 	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary,conditions,created_by_name" doc:"Comma-separated fields, or summary or all; ids are always included, and other fields are then left out" agent:"Comma-separated, or summary, all"`
 	Limit       int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
@@ -71,7 +71,7 @@ func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules
 	}
 	if in.SortBy != nil && in.Cursor != "" {
 		return Rules{}, errs.New(errs.InvalidCursor,
-			"only the execution order has further pages; omit sort_by or the cursor")
+			"only the execution order has more pages; omit sort_by or the cursor")
 	}
 	where, err := b.where(ctx, q, in)
 	if err != nil {
@@ -115,11 +115,11 @@ func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules
 	return out, err
 }
 
-// fill makes the page of the rows, one of which may be the sign that there are more.
+// fill fills the page from the rows. An extra row shows that there are more.
 func (out Rules) fill(ctx context.Context, rows []row, in QueryRules, fields fieldSet, pager pg.Pager) (Rules, error) {
 	size := 0
-	// A caller that asks for the first rows of an order without pages gets all of them: there is no
-	// other way to the rest.
+	// A caller that asks for the first rows of an order without pages gets all of them, because it
+	// cannot get the rest in any other way.
 	bounded := op.SurfaceOf(ctx) == op.Tool && (in.SortBy == nil || !op.Given(ctx, "limit"))
 	for _, stored := range rows[:min(len(rows), in.Limit)] {
 		r, err := stored.rule()
@@ -185,14 +185,14 @@ func (b *Rulebook) where(ctx context.Context, q pg.Querier, in QueryRules) (*pg.
 	return w, nil
 }
 
-// searches are how a term is looked for in a rule's name, by mode.
+// searches are the conditions on a rule's name, by mode.
 var searches = map[string]string{
 	"contains": "position(lower(term) in lower(r.name)) > 0",
 	"words":    "(select bool_and(position(lower(word) in lower(r.name)) > 0) from string_to_table(term, ' ') word)",
 	"fuzzy":    "lower(term) <% lower(r.name)",
 }
 
-// after narrows to what runs behind the cursor's rule. A rule that was deleted marks no place.
+// after narrows to rules that run after the cursor's rule. A deleted rule has no position.
 func after(ctx context.Context, q pg.Querier, w *pg.Where, pager pg.Pager, in QueryRules) error {
 	at, err := pager.Decode(in.Cursor, 3)
 	if err != nil {
@@ -204,7 +204,8 @@ func after(ctx context.Context, q pg.Querier, w *pg.Where, pager pg.Pager, in Qu
 		return err
 	}
 	if !there {
-		return errs.New(errs.InvalidCursor, "the rule that this cursor points at is gone; start again without a cursor")
+		return errs.New(errs.InvalidCursor, "the rule at this cursor no longer exists; start again without a "+
+			"cursor")
 	}
 	if in.SortOrder != nil && *in.SortOrder == "desc" {
 		w.And("(r.priority, r.created_at, r.id) < ($?::int, $?::timestamptz, $?::uuid)", at[0], at[1], at[2])
@@ -214,7 +215,7 @@ func after(ctx context.Context, q pg.Querier, w *pg.Where, pager pg.Pager, in Qu
 	return nil
 }
 
-// orderSQL is the sort as SQL: what never happened comes last, whichever way.
+// orderSQL returns the sort order as SQL. Rules without a value come last in both directions.
 func (in QueryRules) orderSQL() string {
 	by, direction := "priority", "asc"
 	if in.SortBy != nil {

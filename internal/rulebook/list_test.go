@@ -14,7 +14,7 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// names are those of the rules that a query finds, in its order, with how many there are.
+// names returns the names of the rules that a query finds, in order, and their number.
 func (w *world) names(in rulebook.QueryRules) ([]string, int64) {
 	w.Helper()
 	if in.Limit == 0 {
@@ -34,7 +34,7 @@ func (w *world) names(in rulebook.QueryRules) ([]string, int64) {
 	return out, page.Total
 }
 
-// filed is a rule that files everything under home.
+// filed returns a rule that gives every transaction the category home.
 func filed(name string) ruleSpec {
 	return ruleSpec{
 		Name: name, Conditions: map[string]any{},
@@ -50,7 +50,7 @@ func (w *world) patch(in rulebook.PatchRule) (r rulebook.Rule, err error) {
 	return r, err
 }
 
-const systemName = "Every new transaction → needs-review"
+const systemName = "New transactions → Review"
 
 func TestListsOfRules(t *testing.T) {
 	t.Parallel()
@@ -146,8 +146,8 @@ func TestListsOfRules(t *testing.T) {
 	}
 }
 
-// A rule that has expired is disabled from that moment; enabling it clears what has passed, and a
-// time that has passed enables nothing.
+// A rule is disabled from the moment of its expiry. Enabling it clears an expiry that has passed,
+// and it cannot be enabled with a time that has passed.
 func TestExpiryAndEnabling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -171,10 +171,10 @@ func TestExpiryAndEnabling(t *testing.T) {
 		t.Errorf("enabled: %+v %v", r, err)
 	}
 	if r, err := w.patch(rulebook.PatchRule{ID: "00000049", Enabled: new(false)}); err != nil || r.Enabled {
-		t.Errorf("the service's own rule: %+v %v", r, err)
+		t.Errorf("the built-in rule: %+v %v", r, err)
 	}
 	if _, err := w.patch(rulebook.PatchRule{ID: "00000049", Priority: new(3)}); !isCode(err, errs.SystemProtected) {
-		t.Errorf("the service's own rule, moved: %v", err)
+		t.Errorf("the built-in rule, moved: %v", err)
 	}
 }
 
@@ -183,7 +183,7 @@ func isCode(err error, code errs.Code) bool {
 	return ok && e.Code == code
 }
 
-// A household has 10,000 rules at most, and a call that would make more makes none.
+// A household has at most 10,000 rules, and a call that would exceed that creates none.
 func TestRulesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -211,8 +211,8 @@ func TestRulesAreLimited(t *testing.T) {
 	}
 }
 
-// Rules that only a transaction has are compiled for it and not kept for the others. Those that a
-// transaction reads and everyone has are kept, which is the control.
+// Rules that only one transaction sees are compiled for it and not kept for others. The control:
+// rules that a transaction reads and that are committed are kept.
 func TestRulesOfATransactionAreNotKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -226,7 +226,7 @@ func TestRulesOfATransactionAreNotKept(t *testing.T) {
 			return err
 		}
 		if now, err := w.rules.Kept(w.ctx, tx); err != nil || now != kept {
-			t.Errorf("the rules of a transaction are kept: %v", err)
+			t.Errorf("the uncommitted rules of a transaction are kept: %v", err)
 		}
 		return undone
 	})

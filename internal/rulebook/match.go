@@ -14,7 +14,7 @@ import (
 
 // MatchRules is the input of Match.
 type MatchRules struct {
-	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"UUID or short id; give this or merchant" agent:"Give this or merchant"`
+	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"UUID or short id; pass this or merchant" agent:"Pass this or merchant"`
 	Merchant      *string `json:"merchant,omitempty" minLength:"1" maxLength:"500" doc:"Text as a bank would write it; finds only rules that match by name alone" agent:"Text as a bank writes it"`
 }
 
@@ -31,18 +31,19 @@ type MatchedRule struct {
 	MatchAll     bool    `json:"match_all" doc:"The rule has no condition and matches every transaction"`
 }
 
-// Matched is the rules that match, in execution order.
+// Matched holds the rules that match, in execution order.
 type Matched struct {
 	MatchedCount  int           `json:"matched_count" doc:"Also counts rules without a condition, which match everything"`
-	SpecificCount int           `json:"specific_count" doc:"Without these; 0: no rule is about it"`
+	SpecificCount int           `json:"specific_count" doc:"Number of rules with a condition; 0: no rule targets it"`
 	Rules         []MatchedRule `json:"rules"`
 }
 
 // Match returns the rules that match a stored transaction or a merchant's text. Each is tried
-// alone, whatever its trigger.
+// alone, regardless of its trigger.
 func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matched, error) {
 	if (in.TransactionID == nil) == (in.Merchant == nil) {
-		return Matched{}, errs.Field("transaction_id", "conflict", "give exactly one of transaction_id and merchant")
+		return Matched{}, errs.Field("transaction_id", "conflict", "provide exactly one of transaction_id "+
+			"and merchant")
 	}
 	p, err := b.active(ctx, q)
 	if err != nil {
@@ -79,7 +80,7 @@ func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matc
 	return out, nil
 }
 
-// one is a transaction that a caller named, as the rules see it.
+// one returns the transaction that a caller named, as the rules see it.
 func (b *Rulebook) one(ctx context.Context, q pg.Querier, ref string) (*ruleview.Stored, error) {
 	ids, err := ledger.ResolveTransactions(ctx, q, []string{ref})
 	if err != nil {
@@ -100,8 +101,8 @@ func (b *Rulebook) one(ctx context.Context, q pg.Querier, ref string) (*ruleview
 	return found, pg.Found(err, "transaction", "{transaction.list} lists them")
 }
 
-// byIndex are the whole records of some of a pipeline's rules, in its order. One that was deleted
-// this moment is left out.
+// byIndex returns the whole records of some of a pipeline's rules, in its order. Rules that were
+// deleted meanwhile are left out.
 func (b *Rulebook) byIndex(ctx context.Context, q pg.Querier, p *pipeline, indexes []int) ([]Rule, error) {
 	all := p.set.Rules()
 	ids, place := make([]id.ID, len(indexes)), make(map[id.ID]int, len(indexes))

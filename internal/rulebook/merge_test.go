@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told are entries in words that two runs have in common: what is new has another id in each.
+// told describes entries without ids, because new records have a different id in each run.
 func (w *world) told(q pg.Querier, entries []journal.Entry) []string {
 	w.Helper()
 	type name struct {
@@ -64,8 +64,8 @@ func (w *world) told(q pg.Querier, entries []journal.Entry) []string {
 	return out
 }
 
-// What is new meets the rules before it is written. That is as if it had been written first and had
-// met them there: the same books, the same journal, the same hits.
+// The rules run on new transactions before they are written. The result is the same as if they had
+// been written first: the same books, the same journal, the same hits.
 func TestMergeIsAsIfStoredFirst(t *testing.T) {
 	t.Parallel()
 	sets := 12
@@ -79,7 +79,7 @@ func TestMergeIsAsIfStoredFirst(t *testing.T) {
 		page := slices.Clone(w.incoming)
 		for i := range page {
 			switch r.IntN(4) {
-			case 0: // stored, and the same
+			case 0: // already stored, and the same
 			case 1:
 				page[i].Amount = money.MustParse(fmt.Sprintf("%d.07", 1+r.IntN(300)))
 			default:
@@ -125,7 +125,7 @@ func TestMergeIsAsIfStoredFirst(t *testing.T) {
 				return m, m.Entries, hits, err
 			})
 			if d := cmp.Diff(want, got); d != "" {
-				t.Fatalf("set %d: stored first (-), met before (+)\n%s", n, d)
+				t.Fatalf("set %d: stored first (-), rules first (+)\n%s", n, d)
 			}
 			changes, hitSum = changes+len(got.Entries), hitSum+int(got.Hits)
 			return nil
@@ -133,6 +133,6 @@ func TestMergeIsAsIfStoredFirst(t *testing.T) {
 	}
 	t.Logf("%d entries, %d hits", changes, hitSum)
 	if changes < sets*20 || hitSum < sets*30 {
-		t.Error("too little happens to tell")
+		t.Error("too few changes for a test")
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"coffer/internal/pg"
 )
 
-// toolPatience is how long apply_rules waits for its job when the caller does not say.
+// toolPatience is how long apply_rules waits for its job by default.
 const toolPatience = 20 * time.Second
 
-// Ops is the rulebook's menu.
+// Ops returns the rulebook's operations.
 func (b *Rulebook) Ops() []*op.Op {
 	return append(b.ruleOps(), b.useOps()...)
 }
@@ -22,7 +22,7 @@ func (b *Rulebook) ruleOps() []*op.Op {
 			Name: "rule.list", Route: "GET /rules", Tool: "query_transaction_rules",
 			Summary: "Lists rules in execution order.",
 			Agent: "Finds rules by trigger, creator, hit count, category or name, in any order, without " +
-				"conditions and actions unless fields: all. only_unused: that never matched.",
+				"conditions and actions unless fields: all. only_unused: rules that never matched.",
 		}, b.Find),
 		op.Reading(op.Spec{
 			Tool: "list_transaction_rules", Summary: "Lists rules with conditions and actions, in execution order.",
@@ -32,10 +32,10 @@ func (b *Rulebook) ruleOps() []*op.Op {
 		op.Once(op.Writing(op.Spec{
 			Name: "rule.create", Route: "POST /rules", Tool: "create_transaction_rule",
 			Summary: "Creates up to 100 rules.",
-			Agent: "Creates up to 100 rules. Rules run at sync, by priority; each sees what earlier rules set. First " +
-				"preview the condition (preview_rule) and look for rules that cover it (find_matching_rules). " +
-				"Rules with faults are listed in errors; the others are created. proposed: true means that the rule " +
-				"waits for a person to enable it. Grammar: get_reference(kind: rule-dsl).",
+			Agent: "Creates up to 100 rules. Rules run at sync, by priority; each sees what earlier rules " +
+				"set. First preview the condition (preview_rule) and check for existing rules " +
+				"(find_matching_rules). Invalid rules are returned in errors; the others are created. " +
+				"proposed: true means a person must enable the rule. Grammar: get_reference(kind: rule-dsl).",
 		}, b.Create)),
 		op.Reading(op.Spec{Name: "rule.get", Route: "GET /rules/{id}", Summary: "Shows one rule."}, b.Get),
 		op.Shaped(op.Writing(op.Spec{
@@ -56,7 +56,7 @@ func (b *Rulebook) ruleOps() []*op.Op {
 		}, b.History),
 		op.Reading(op.Spec{
 			Name: "rule.conflicts", Heavy: true, Route: "GET /rules/{id}/conflicts",
-			Summary: "Shows which other rules match the same stored transactions, and which of them prevails.",
+			Summary: "Shows which other rules match the same stored transactions, and which one wins.",
 		}, b.Conflicts),
 	}
 }
@@ -72,21 +72,21 @@ func (b *Rulebook) useOps() []*op.Op {
 		}, b.Preview),
 		op.Reading(op.Spec{
 			Name: "rule.suggest", Heavy: true, Route: "GET /rules/suggest", Tool: "suggest_rule",
-			Summary: "Suggests rules for a payee, with what each would do to stored transactions.",
+			Summary: "Suggests rules for a payee, with the effect of each on stored transactions.",
 			Agent: "Suggests up to 3 rules for a payee (transaction_id or payee), best first, with what each " +
-				"matches, would change, and leaves because a person decided otherwise. Pass a candidate's " +
+				"matches, would change, and skips because a person decided differently. Pass a candidate's " +
 				"rule to create_transaction_rule.",
 		}, b.Suggest),
 		op.Reading(op.Spec{
 			Name: "rule.rehearse", Heavy: true, Route: "POST /rules/rehearse",
-			Summary: "Shows what rules that are not saved would do to stored transactions, without writing anything.",
+			Summary: "Previews unsaved rules on stored transactions without writing anything.",
 		}, b.Rehearse),
 		op.Reading(op.Spec{
 			Name: "rule.match", Heavy: true, Route: "GET /rules/match", Tool: "find_matching_rules",
 			Summary: "Finds the rules that match a transaction or a merchant's text.",
-			Agent: "Finds the enabled rules that match a stored transaction (transaction_id) or a merchant's text " +
-				"(merchant). With text alone, rules on amount, category or tags do not match. specific_count 0 " +
-				"means that no rule is about it.",
+			Agent: "Finds the enabled rules that match a stored transaction (transaction_id) or a merchant's " +
+				"text (merchant). With text alone, rules on amount, category or tags do not match. " +
+				"specific_count 0 means no rule targets it.",
 		}, b.Match),
 		op.Reading(op.Spec{
 			Name: "transaction.explain", Route: "GET /transactions/{transaction_id}/explain",
@@ -94,7 +94,8 @@ func (b *Rulebook) useOps() []*op.Op {
 			Summary: "Explains why a transaction has its category, counterparty and tags, and what rules would " +
 				"do now.",
 			Agent: "Shows who or what set a transaction's category, counterparty and tags, in which change, " +
-				"which rules match it now and would take effect, and which fields a person holds.",
+				"which rules match it now and would take effect, and which fields are locked by a person " +
+				"(held).",
 		}, b.Explain),
 		op.Long(op.Writing(op.Spec{
 			Name: "rule.apply", Route: "POST /rules/apply",
@@ -107,8 +108,8 @@ func (b *Rulebook) useOps() []*op.Op {
 		op.Long(op.Writing(op.Spec{
 			Tool: "apply_rules", Overwrites: true, Summary: "Applies rules to stored transactions, as a job.",
 			Agent: "Applies rules to stored transactions: all enabled ones or rule_ids, to all transactions " +
-				"or those of filter. Fields that a person set stay, and no comments are added. dry_run: " +
-				"true shows by_rule what would change. Returns a job, whose result has a change_id for " +
+				"or those of filter. Fields set by a person stay, and no comments are added. dry_run: true " +
+				"shows by_rule what would change. Returns a job, whose result has a change_id for " +
 				"revert_change. Waits up to 20 seconds; if it still runs, poll get_job.",
 		}, b.ApplyAsAgent), toolPatience, b.jobs.Await),
 	}

@@ -21,7 +21,7 @@ type PreviewRule struct {
 	SampleSize int        `json:"sample_size,omitempty" minimum:"1" maximum:"50" default:"10" doc:"How many matches to show; all matches are counted" agent:"-"`
 }
 
-// A Preview is what a condition matches now.
+// A Preview counts and samples the transactions that a condition matches now.
 type Preview struct {
 	MatchCount    int64         `json:"match_count"`
 	TotalScanned  int64         `json:"total_scanned" doc:"Number of transactions checked"`
@@ -39,7 +39,7 @@ type SampleMatch struct {
 	CurrentCategorySlug *string         `json:"current_category_slug" db:"category_slug"`
 }
 
-// Preview returns what a condition alone matches among stored transactions, and writes nothing.
+// Preview returns the stored transactions that a condition alone matches. It writes nothing.
 func (b *Rulebook) Preview(ctx context.Context, q pg.Querier, in PreviewRule) (Preview, error) {
 	d := &draftRule{}
 	if err := d.parse(in.Conditions, nil); err != nil {
@@ -73,7 +73,7 @@ func sampled(ctx context.Context, q pg.Querier, newest []id.ID) ([]SampleMatch, 
 		where t.id = any($1) order by t.date desc, t.id desc`, newest)
 }
 
-// search counts what the tree matches and returns the newest matches.
+// search counts the transactions that the tree matches and returns the newest.
 func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size int, out *Preview) ([]id.ID, error) {
 	if t.MatchesAll() {
 		out.MatchCount = out.TotalScanned
@@ -99,7 +99,7 @@ func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size i
 	}
 	l.Narrow(where, t.Needs(), false)
 	newest := sample{size: size}
-	// quicker than the tree alone, with the same answers
+	// A compiled set is faster than the tree alone, with the same results.
 	one, found := rule.Compile([]rule.Rule{{Conditions: t}}), []int(nil)
 	err = l.Read(ctx, q, where.SQL(), where.Args(), func(s *ruleview.Stored) error {
 		if found = one.Match(&s.Draft, rule.AllFields, found[:0]); len(found) > 0 {
@@ -111,8 +111,8 @@ func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size i
 	return newest.ids(), err
 }
 
-// fewWordings is up to how many wordings the newest transactions are looked for wording by wording;
-// beyond, day by day.
+// fewWordings is the most wordings for which the newest transactions are searched wording by
+// wording; with more, day by day.
 const fewWordings = 500
 
 // worded counts the transactions of wordings that all match.
@@ -147,7 +147,7 @@ type dated struct {
 	date pg.Date
 }
 
-// A sample is the newest few of what it was offered.
+// A sample keeps the newest few of the transactions added to it.
 type sample struct {
 	size   int
 	newest []dated
@@ -167,7 +167,7 @@ func (s *sample) offer(d dated) {
 	s.newest = insertFirst(s.newest, d, s.size, newer)
 }
 
-// insertFirst puts one into a sorted list behind its equals, and keeps the first few.
+// insertFirst inserts one into a sorted list after its equals, and keeps the first few.
 func insertFirst[T any](list []T, one T, most int, order func(a, b T) int) []T {
 	at, _ := slices.BinarySearchFunc(list, one, func(a, b T) int { return cmp.Or(order(a, b), -1) })
 	list = slices.Insert(list, at, one)

@@ -12,8 +12,9 @@ import (
 	"coffer/internal/pg"
 )
 
-// propose marks new rules of an agent as proposed, if the household wants to decide on them. What a
-// run only plans is not marked: whoever approves the plan decides on its rules.
+// propose marks new rules of an agent as proposed, if the household wants to decide on them.
+// Planned rules of a run are not marked, because the person who approves the plan decides on its
+// rules.
 func propose(ctx context.Context, q pg.Querier, rules []*newRule) error {
 	if !op.ActorOf(ctx).Bound() || journal.Rehearsing(ctx) {
 		return nil
@@ -56,7 +57,7 @@ func accepted(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID
 	return out, err
 }
 
-// tellProposed posts that rules wait for a person.
+// tellProposed posts an event for each rule that waits for a person.
 func tellProposed(ctx context.Context, tx pg.Tx, rules []*newRule) error {
 	for _, r := range rules {
 		if !r.proposed {

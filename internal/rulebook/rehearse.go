@@ -17,15 +17,17 @@ import (
 	"coffer/internal/text"
 )
 
-// A Rehearsal is the result of an application that writes nothing.
+// A Rehearsal is the result of a dry run.
 type Rehearsal struct {
-	DryRun  bool   `json:"dry_run"`
-	Scanned int64  `json:"scanned" doc:"Transactions checked"`
-	Matched int64  `json:"matched" doc:"Of these, transactions that a rule matched"`
-	Changed int64  `json:"changed" doc:"Of these, transactions that would change"`
-	Counts  Counts `json:"counts" doc:"Totals of the four lists, which show the first 200 each"`
-	// ByRule is what people and models judge by: a rule that takes too much shows in one line.
-	ByRule     []RuleEffect `json:"by_rule" doc:"What would change, by rule, field, before and after: the most frequent 100"`
+	DryRun  bool            `json:"dry_run"`
+	Scanned int64           `json:"scanned" doc:"Transactions checked"`
+	Matched int64           `json:"matched" doc:"Of these, transactions that a rule matched"`
+	Changed int64           `json:"changed" doc:"Of these, transactions that would change"`
+	Writes  *journal.Writes `json:"writes,omitempty" doc:"Writes the changed transactions need of the caller's limit; absent without one. Created tags and counterparties count extra"`
+	Counts  Counts          `json:"counts" doc:"Totals of the four lists, each limited to the first 200"`
+	// ByRule is for people and models that judge the rules: a rule that matches too much shows in
+	// one line.
+	ByRule     []RuleEffect `json:"by_rule" doc:"Changes by rule, field, before and after: the 100 most common"`
 	Changes    []Rehearsed  `json:"changes" doc:"Fields that would change: the first 200"`
 	AlreadySo  []Rehearsed  `json:"already_so" doc:"Fields that already have the value: the first 200"`
 	Held       []Rehearsed  `json:"held" doc:"Fields where a person decided otherwise: the first 200"`
@@ -33,7 +35,7 @@ type Rehearsal struct {
 	effects    map[ruleEffect]*RuleEffect
 }
 
-// A RuleEffect is how often a rule would make one value of another.
+// A RuleEffect counts how often a rule would replace one value with another.
 type RuleEffect struct {
 	RuleID id.ID              `json:"rule_id"`
 	Name   string             `json:"name" doc:"The rule's name"`
@@ -53,7 +55,7 @@ type RuleEffectSample struct {
 	Name          text.Untrusted `json:"name" doc:"Untrusted: the bank's text"`
 }
 
-// A ruleEffect is what a RuleEffect counts.
+// A ruleEffect identifies a RuleEffect.
 type ruleEffect struct {
 	rule                 id.ID
 	field, before, after string
@@ -67,7 +69,7 @@ type Counts struct {
 	Overridden int64 `json:"overridden"`
 }
 
-// A Rehearsed is what one rule wants of one field of one transaction.
+// A Rehearsed is the value that one rule sets on one field of one transaction.
 type Rehearsed struct {
 	TransactionID id.ID           `json:"transaction_id"`
 	Date          pg.Date         `json:"date"`
@@ -82,7 +84,7 @@ type Rehearsed struct {
 	OverriddenBy  *RulePrevailing `json:"overridden_by,omitempty" doc:"The later rule that wins"`
 }
 
-// A RulePrevailing is the rule that had the last word on a field.
+// A RulePrevailing is the rule that sets the final value of a field.
 type RulePrevailing struct {
 	RuleID *id.ID `json:"rule_id" doc:"Null for a rule that is not saved"`
 	Index  *int   `json:"index" doc:"Its index in rules, from 0; null for a saved rule"`
@@ -95,15 +97,15 @@ const (
 	effectSample = 3
 )
 
-// rehearse looks at every transaction as work does, and writes nothing but its progress.
+// rehearse reads every transaction as work does, and writes only its progress.
 func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a application) (any, error) {
 	out := &Rehearsal{
 		DryRun: true, Changes: []Rehearsed{}, AlreadySo: []Rehearsed{}, Held: []Rehearsed{},
 		Overridden: []Rehearsed{}, ByRule: []RuleEffect{}, effects: map[ruleEffect]*RuleEffect{},
 	}
 	var after id.ID
-	// what a run that was broken off has told of its progress is looked at again, and not told
-	// again
+	// An interrupted run has already reported some progress. These transactions are read again, but
+	// not reported again.
 	var told, seen int64
 	if _, err := run.Position(&told); err != nil {
 		return nil, err
@@ -137,11 +139,15 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 		told = max(told, seen)
 		out.Matched += int64(len(hits))
 	}
-	out.summarise()
+	out.summarize()
 	if a.Brief {
 		for _, rows := range []*[]Rehearsed{&out.Changes, &out.AlreadySo, &out.Held, &out.Overridden} {
 			*rows = []Rehearsed{}
 		}
+	}
+	var err error
+	if out.Writes, err = journal.Needs(ctx, b.db, out.Changed); err != nil {
+		return nil, err
 	}
 	return out, b.describe(ctx, out)
 }
@@ -162,8 +168,8 @@ func (out *Rehearsal) effect(r Rehearsed) {
 	}
 }
 
-// summarise lists the effects, the most frequent first.
-func (out *Rehearsal) summarise() {
+// summarize lists the effects, the most frequent first.
+func (out *Rehearsal) summarize() {
 	for _, e := range out.effects {
 		out.ByRule = append(out.ByRule, *e)
 	}
@@ -175,7 +181,7 @@ func (out *Rehearsal) summarise() {
 	out.ByRule = out.ByRule[:min(len(out.ByRule), effectsTold)]
 }
 
-// A face is what people need to recognise a transaction.
+// A face holds the details by which people recognize a transaction.
 type face struct {
 	ID       id.ID          `db:"id"`
 	Date     pg.Date        `db:"date"`
@@ -195,7 +201,7 @@ func faces(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]face, erro
 	return known, err
 }
 
-// describe fills in what people need to recognise the transactions of the rows that are kept.
+// describe fills in the details by which people recognize the transactions of the kept rows.
 func (b *Rulebook) describe(ctx context.Context, out *Rehearsal) error {
 	var ids []id.ID
 	buckets := [][]Rehearsed{out.Changes, out.AlreadySo, out.Held, out.Overridden}
@@ -228,7 +234,7 @@ func (b *Rulebook) describe(ctx context.Context, out *Rehearsal) error {
 	return nil
 }
 
-// consider sorts what the rules want of some transactions into the buckets.
+// consider sorts the rules' attempts on some transactions into the buckets.
 func (b *Rulebook) consider(ctx context.Context, p *pipeline, ids []id.ID, overwrite bool, out *Rehearsal) error {
 	l, err := ruleview.New(ctx, b.db, p.reads(), true)
 	if err != nil {
@@ -251,7 +257,7 @@ func (b *Rulebook) consider(ctx context.Context, p *pipeline, ids []id.ID, overw
 	})
 }
 
-// A start is what the live fields of a transaction are before the rules run.
+// A start holds the live fields of a transaction before the rules run.
 type start struct {
 	category string
 	tags     []string
@@ -268,7 +274,7 @@ func rehearsed(p *pipeline, s *ruleview.Stored, before start, a rule.Attempt) Re
 	return out
 }
 
-// of is the value before the pass of the field that an attempt is about; "" for none.
+// of returns the value, before the pass, of the field that an attempt is about; "" for none.
 func (b start) of(s *ruleview.Stored, a rule.Attempt) string {
 	switch a.Field {
 	case rule.AboutCategory:
@@ -285,7 +291,7 @@ func (b start) of(s *ruleview.Stored, a rule.Attempt) string {
 	return ""
 }
 
-// wanted is the value that an attempt is for; "" for none.
+// wanted returns the value that an attempt sets; "" for none.
 func wanted(a rule.Attempt) string {
 	if a.Field == rule.AboutTag && a.Removed {
 		return ""
@@ -293,7 +299,7 @@ func wanted(a rule.Attempt) string {
 	return cmp.Or(a.Value, a.Tag, a.CounterpartyName, a.CounterpartyID)
 }
 
-// prose is a value for a reader, nil for none.
+// prose returns a value for a reader, or nil for none.
 func prose(value string) *text.Untrusted {
 	if value == "" {
 		return nil
@@ -320,12 +326,12 @@ func (out *Rehearsal) put(r Rehearsed, fate rule.Fate) {
 	}
 }
 
-// atOnce is up to how many matches a new rule is applied within the call that makes it; more are a
-// job.
+// atOnce is the most matches for which a new rule is applied within the call that creates it; with
+// more, it is applied by a job.
 const atOnce = 2000
 
-// backfill applies the new rules that ask for it to what is stored, as one pipeline: they were
-// written together.
+// backfill applies the new rules that ask for it to stored transactions, as one pipeline, because
+// they were written together.
 func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, made []MadeRule) error {
 	var chosen []id.ID
 	var answers []*MadeRule
@@ -333,7 +339,8 @@ func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, mad
 		switch {
 		case !r.ApplyRetroactively:
 		case r.proposed:
-			made[i].RetroactiveError = new("the rule is proposed; once a person has enabled it, it can be applied")
+			made[i].RetroactiveError = new("this rule is proposed; a person must enable it before it can be " +
+				"applied")
 		default:
 			chosen, answers = append(chosen, r.id), append(answers, &made[i])
 		}
@@ -369,7 +376,7 @@ func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, mad
 		}
 		return err
 	})
-	if e, ok := errors.AsType[*errs.Error](err); ok { // the rules stand; what could not be done is said
+	if e, ok := errors.AsType[*errs.Error](err); ok { // the rules are kept, and the error is reported
 		for _, m := range answers {
 			m.RetroactiveError = &e.Message
 		}

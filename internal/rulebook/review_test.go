@@ -13,8 +13,8 @@ import (
 )
 
 // With review_history from_link, an account's history does not wait for review when it arrives or
-// when the bank changes it, whoever asks; what is dated from that day on does. Another account is as
-// the interface says: everything waits.
+// when the bank changes it, for all callers. Transactions dated on that day or later do. With the
+// default setting, all transactions wait.
 func TestReviewFromTheDayOfTheLink(t *testing.T) {
 	t.Parallel()
 	for _, setting := range []string{"all", "from_link"} {
@@ -47,7 +47,7 @@ func TestReviewFromTheDayOfTheLink(t *testing.T) {
 			want := map[string]int{"all": 4, "from_link": 2}[setting]
 			const waiting = `select count(*)::int from transaction t join transaction_tag tt on tt.transaction_id = t.id and tt.present`
 			if n := value[int](w, waiting); n != want {
-				t.Errorf("%d wait, want %d", n, want)
+				t.Errorf("%d wait for review, want %d", n, want)
 			}
 			matched, explained := 0, 0
 			for _, u := range value[[]string](w, `select array_agg(id::text) from transaction`) {

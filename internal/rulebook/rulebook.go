@@ -20,14 +20,14 @@ import (
 	"coffer/internal/rule"
 )
 
-// A Rulebook is the rules of one household.
+// A Rulebook holds the rules of one household.
 type Rulebook struct {
 	db     *pg.DB
 	filing *filing.Filing
 	books  *ledger.Books
 	jobs   *job.Jobs
 	kept   atomic.Pointer[compiled]
-	size   int // of a batch; tests make it small
+	size   int // of a batch; tests reduce it
 }
 
 // New returns a Rulebook.
@@ -49,7 +49,8 @@ var definition = journal.Definition{
 	},
 }
 
-// subject is how rules take part in reverts: as every writer of rules, in the queue.
+// subject reverts changes of rules. Like every writer of rules, it waits for the lock on the
+// rulebook.
 type subject struct{ journal.Definition }
 
 // Lock implements journal.Subject.
@@ -60,9 +61,33 @@ func (s subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return s.Definition.Lock(ctx, tx, ids)
 }
 
+// Standing returns the rules in use that have the same name, conditions and actions as planned
+// ones. Names of rules need not be unique, so a rule with other conditions or actions is a
+// different rule.
+func (s subject) Standing(ctx context.Context, q pg.Querier, planned []journal.Entry) (map[id.ID]id.ID, error) {
+	type pair struct {
+		Was id.ID `db:"was"`
+		Is  id.ID `db:"stands"`
+	}
+	ids, records := make([]id.ID, len(planned)), make([]string, len(planned))
+	for i, e := range planned {
+		ids[i], records[i] = e.SubjectID, *e.After
+	}
+	pairs, err := pg.All[pair](ctx, q, `
+		select v.id as was, r.id as stands from unnest($1::uuid[], $2::text[]) v (id, record)
+			join rule r on lower(r.name) = lower(v.record::jsonb ->> 'name') and r.id <> v.id and r.deleted_at is null
+				and r.conditions = v.record::jsonb -> 'conditions' and r.actions = v.record::jsonb -> 'actions'
+		order by r.created_at desc, r.id`, ids, records)
+	out := make(map[id.ID]id.ID, len(pairs))
+	for _, p := range pairs {
+		out[p.Was] = p.Is
+	}
+	return out, err
+}
+
 // fits returns the rules that cannot be restored: those that name a category that no longer exists,
-// and those that an agent would accept. Deleting a category asks for the rules first and so waits
-// in the queue.
+// and those that an agent would accept. Deleting a category locks the rulebook first, so it waits
+// for this transaction.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	named := make([][]string, len(entries))
 	var all set
@@ -110,17 +135,17 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 	return left, nil
 }
 
-// changing makes this transaction the only one that changes rules, until it ends, and whatever was
-// compiled before stale.
+// changing makes this transaction the only one that changes rules until it ends, and invalidates
+// everything that was compiled before.
 func changing(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `update rulebook set version = gen_random_uuid()`)
 	return err
 }
 
-// Conditions is a rule's condition tree, as it was written.
+// Conditions is a rule's condition tree as it was written.
 type Conditions map[string]json.RawMessage
 
-// ShortJSON is the tree with short forms of the ids that it compares with.
+// ShortJSON returns the tree with short forms of the ids in it.
 func (c Conditions) ShortJSON() ([]byte, error) {
 	printed, err := json.Marshal(map[string]json.RawMessage(c))
 	if err != nil {
@@ -128,7 +153,7 @@ func (c Conditions) ShortJSON() ([]byte, error) {
 	}
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(printed))
-	d.UseNumber() // amounts stay as they are written
+	d.UseNumber() // amounts stay as written
 	if err := d.Decode(&tree); err != nil {
 		return nil, err
 	}
@@ -138,7 +163,7 @@ func (c Conditions) ShortJSON() ([]byte, error) {
 	return json.Marshal(tree)
 }
 
-// shortLeaves makes ids short in a tree of conditions, and reports whether there were any.
+// shortLeaves shortens the ids in a tree of conditions, and reports whether there were any.
 func shortLeaves(node any) (found bool) {
 	switch node := node.(type) {
 	case []any:
@@ -167,7 +192,7 @@ func shortLeaves(node any) (found bool) {
 	return found
 }
 
-// shortText is the short id of a text that is a UUID, and else the text.
+// shortText returns the short id if the text is a UUID, else the text.
 func shortText(s string) string {
 	if u, err := id.Parse(s); err == nil {
 		return u.Short()
@@ -175,17 +200,17 @@ func shortText(s string) string {
 	return s
 }
 
-// An Action is what a rule does to a transaction that it matches.
+// An Action is one change that a rule makes to a transaction that it matches.
 type Action struct {
 	Type             string `json:"type" enum:"set_category,add_tag,remove_tag,add_comment,assign_counterparty"`
-	CategorySlug     string `json:"category_slug,omitempty" maxLength:"64" doc:"Of set_category"`
-	TagSlug          string `json:"tag_slug,omitempty" maxLength:"64" doc:"Of add_tag and remove_tag; an unknown slug to add is registered"`
-	Content          string `json:"content,omitempty" maxLength:"10000" doc:"Of add_comment, which runs only at sync"`
-	CounterpartyID   string `json:"counterparty_id,omitempty" maxLength:"36" doc:"Of assign_counterparty: UUID or short id; or give counterparty_name"`
-	CounterpartyName string `json:"counterparty_name,omitempty" maxLength:"200" format:"line" doc:"Of assign_counterparty: a name; the counterparty is created when first needed"`
+	CategorySlug     string `json:"category_slug,omitempty" maxLength:"64" doc:"For set_category"`
+	TagSlug          string `json:"tag_slug,omitempty" maxLength:"64" doc:"For add_tag and remove_tag; add_tag creates an unknown slug"`
+	Content          string `json:"content,omitempty" maxLength:"10000" doc:"For add_comment, which runs only at sync"`
+	CounterpartyID   string `json:"counterparty_id,omitempty" maxLength:"36" doc:"For assign_counterparty: UUID or short id; or pass counterparty_name"`
+	CounterpartyName string `json:"counterparty_name,omitempty" maxLength:"200" format:"line" doc:"For assign_counterparty: a name; the counterparty is created when first needed"`
 }
 
-// ShortJSON is the action with the short id of the counterparty.
+// ShortJSON returns the action with the short id of the counterparty.
 func (a Action) ShortJSON() ([]byte, error) {
 	type plain Action
 	short := plain(a)
@@ -193,7 +218,7 @@ func (a Action) ShortJSON() ([]byte, error) {
 	return json.Marshal(short)
 }
 
-// A Rule is what the household wants done with transactions that match.
+// A Rule describes transactions, and the actions for those that match.
 type Rule struct {
 	ID                  id.ID           `json:"id"`
 	ShortID             string          `json:"short_id,omitempty" required:"true"`
@@ -205,7 +230,7 @@ type Rule struct {
 	CategoryDisplayName string          `json:"category_display_name"`
 	Priority            int             `json:"priority" doc:"0 to 1000; lower runs first"`
 	Enabled             bool            `json:"enabled" doc:"false once it has expired"`
-	Proposed            bool            `json:"proposed" doc:"An agent proposed it: it stays disabled until a person enables it"`
+	Proposed            bool            `json:"proposed" doc:"Suggested by an agent; it stays disabled until a person enables it"`
 	HitCount            int64           `json:"hit_count" doc:"Transactions it has matched at sync since it was created"`
 	LastHitAt           *pg.Time        `json:"last_hit_at"`
 	IsSystem            bool            `json:"is_system" doc:"Built in: it can be disabled but not changed or deleted"`
@@ -215,7 +240,7 @@ type Rule struct {
 	CreatedAt           pg.Time         `json:"created_at"`
 	UpdatedAt           pg.Time         `json:"updated_at"`
 	ExpiresAt           *pg.Time        `json:"expires_at" format:"line" doc:"When it expires; empty for never"`
-	Record              *conduct.Record `json:"record,omitempty" doc:"What became of its decisions; only in lists, and for a tool only if fields names it"`
+	Record              *conduct.Record `json:"record,omitempty" doc:"Track record of its decisions; only in lists, and for a tool only if fields includes it"`
 	fields              fieldSet
 }
 
@@ -243,9 +268,9 @@ type row struct {
 	CategorySlug  *string  `db:"category_slug"`
 }
 
-// ruleRows reads rules r, with whether they count as enabled at this moment. A rule has at most one
-// set_category; offset 0 keeps its slug from being dug out again for every category that it is
-// compared with.
+// ruleRows reads rules r, with whether they are enabled at this moment. A rule has at most one
+// set_category; offset 0 keeps PostgreSQL from extracting its slug again for every category that it
+// is compared with.
 const ruleRows = `
 	select r.id, r.short_id, r.name, r.conditions, r.actions, r.trigger, r.priority,
 		r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp()) as enabled, r.proposed, r.expires_at, r.is_system,
@@ -313,7 +338,7 @@ func get(ctx context.Context, q pg.Querier, ref string) (Rule, error) {
 	return r.rule()
 }
 
-// lock is Get, with nobody else changing rules until the transaction ends.
+// lock is Get with a lock: nobody else can change rules until the transaction ends.
 func (b *Rulebook) lock(ctx context.Context, tx pg.Tx, ref string) (Rule, error) {
 	if err := changing(ctx, tx); err != nil {
 		return Rule{}, err
@@ -323,5 +348,5 @@ func (b *Rulebook) lock(ctx context.Context, tx pg.Tx, ref string) (Rule, error)
 
 func errSystem() error {
 	return errs.New(errs.SystemProtected,
-		"this rule is built in: it can be disabled (enabled: false) but not changed or deleted")
+		"this rule is built in: it can be disabled (enabled: false), but not changed or deleted")
 }

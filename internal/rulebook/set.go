@@ -12,19 +12,19 @@ import (
 	"coffer/internal/rule"
 )
 
-// A pipeline is rules that run together, compiled.
+// A pipeline is a compiled set of rules that run together.
 type pipeline struct {
 	set     *rule.Set
 	names   map[id.ID]string
 	mine    map[id.ID]bool // the rules whose decisions count; nil for all
-	version id.ID          // of the rules, if these are all that are enabled
+	version id.ID          // of the rules, if these are all the enabled ones
 }
 
-// decides reports whether what a rule of the set, by its index, wants is to happen. The others run
-// with it, because it may read what they set, or be overruled by them.
+// decides reports whether the effects of the rule at that index are written. The other rules run
+// with it, because it may read the fields that they set, or be overridden by them.
 func (p *pipeline) decides(i int) bool { return p.mine == nil || p.mine[p.set.Rules()[i].ID] }
 
-// own leaves of an outcome what the deciding rules want.
+// own reduces an outcome to the effects of the deciding rules.
 func (p *pipeline) own(o rule.Outcome) rule.Outcome {
 	if p.mine == nil {
 		return o
@@ -42,15 +42,15 @@ func (p *pipeline) own(o rule.Outcome) rule.Outcome {
 	return o
 }
 
-// A compiled is the pipeline of one version of the rules. It decides nothing: the database says
-// which version is true, and until when.
+// A compiled is the pipeline of one version of the rules. It is only a cache: the database
+// determines which version is current, and until when.
 type compiled struct {
 	version id.ID
 	until   *time.Time // when the first of the rules expires
 	all     *pipeline
 }
 
-// reads are the fields that the rules' conditions read.
+// reads returns the fields that the rules' conditions read.
 func (p *pipeline) reads() (fields rule.Fields) {
 	for _, r := range p.set.Rules() {
 		fields |= r.Conditions.Reads()
@@ -73,9 +73,10 @@ type loaded struct {
 const loadedColumns = `r.id, r.name, r.conditions, r.actions, r.trigger, r.priority, r.expires_at, r.created_at,
 	r.is_system`
 
-// rule is the stored rule as the engine takes it.
+// rule converts the stored rule for the engine.
 func (l loaded) rule() (rule.Rule, error) {
-	// The built-in rule asks for a review of what is new, and an account may say since when.
+	// The built-in rule marks new transactions for review, and an account may limit it to recent
+	// ones.
 	r := rule.Rule{
 		ID: l.ID, Priority: l.Priority, CreatedAt: l.CreatedAt.Time(), Trigger: rule.Trigger(l.Trigger),
 		Recent: l.IsSystem,
@@ -89,7 +90,7 @@ func (l loaded) rule() (rule.Rule, error) {
 	return r, nil
 }
 
-// every are all rules that are not deleted, enabled or not.
+// every returns all rules that are not deleted, enabled or not.
 func every(ctx context.Context, q pg.Querier) ([]rule.Rule, error) {
 	rows, err := pg.All[loaded](ctx, q, `select `+loadedColumns+` from rule r where r.deleted_at is null
 		order by r.priority, r.created_at, r.id`)
@@ -105,15 +106,15 @@ func every(ctx context.Context, q pg.Querier) ([]rule.Rule, error) {
 	return rules, nil
 }
 
-// active are the rules that are enabled at this moment.
+// active returns the rules that are enabled at this moment.
 func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) {
 	type state struct {
 		Version id.ID   `db:"version"`
 		Now     pg.Time `db:"now"`
 		Settled bool    `db:"settled"`
 	}
-	// A version that this transaction wrote itself is no older than the transaction. It may never
-	// be there for anyone else, and must not evict the one that all others use.
+	// If this transaction wrote the version itself, the version is no older than the transaction.
+	// It may never be committed, so it must not replace the one that all others use.
 	now, err := pg.One[state](ctx, q, `select version, clock_timestamp() as now, age(xmin) > 0 as settled
 		from rulebook`)
 	if err != nil {
@@ -131,8 +132,8 @@ func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) 
 	return c.all, nil
 }
 
-// load reads and compiles the rules, with the version that they are of: one statement, so that both
-// are of one moment.
+// load reads and compiles the rules together with their version. It is one statement, so both are
+// of the same moment.
 func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 	type versioned struct {
 		loaded
@@ -145,7 +146,7 @@ func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return &compiled{all: compile(nil, nil)}, nil // no row brings a version, so the next call looks again
+		return &compiled{all: compile(nil, nil)}, nil // no row has a version, so the next call reads again
 	}
 	c := &compiled{version: rows[0].Version}
 	var all []rule.Rule

@@ -12,29 +12,27 @@ import (
 	"coffer/internal/rule"
 )
 
-// The actions that the store has a part in.
+// The actions that need records of the store.
 const (
 	setCategory = "set_category"
 	addTag      = "add_tag"
 )
 
-// content is what a rule says: its conditions and actions, parsed and with every name in them
-// resolved.
+// content holds the parsed conditions and actions of a rule, with every name in them resolved.
 type content struct {
 	tree    rule.Tree
 	actions []rule.Action
 }
 
-// A draftRule is a rule's content on its way to being sound: what was written, and what is wrong
-// with it so far.
+// A draftRule is a rule's content that is being checked, with the faults found so far.
 type draftRule struct {
 	content
 	faults []errs.Detail
 	short  bool // its set_category was written as category_slug
 }
 
-// parse reads conditions and actions as they were written, and collects every fault. A nil part is
-// left as it is.
+// parse reads conditions and actions as they were written, and collects every fault. A nil part
+// stays unchanged.
 func (d *draftRule) parse(conditions Conditions, actions []Action) error {
 	if conditions != nil {
 		raw, err := json.Marshal(conditions)
@@ -67,16 +65,16 @@ func (d *draftRule) fault(field, code, format string, args ...any) {
 	d.faults = append(d.faults, errs.Detail{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// missing is the fault of a field that names a record which is not there.
+// missing adds the fault of a field that names a record which does not exist.
 func (d *draftRule) missing(field, kind string) {
 	d.faults = append(d.faults, errs.Detail{
 		Field: field, Code: "reference", Lookup: kind,
-		Message: fmt.Sprintf("there is no such %[1]s; {%[1]s.list} lists them", kind),
+		Message: fmt.Sprintf("%[1]s not found; {%[1]s.list} lists them", kind),
 	})
 }
 
-// categorise makes slug what the rule's set_category sets; the other actions stay.
-func (d *draftRule) categorise(slug string) {
+// categorize sets the category of the rule's set_category; the other actions stay.
+func (d *draftRule) categorize(slug string) {
 	d.short = true
 	for i := range d.actions {
 		if d.actions[i].Type == setCategory {
@@ -87,8 +85,8 @@ func (d *draftRule) categorise(slug string) {
 	d.actions = append(d.actions, rule.Action{Type: setCategory, CategorySlug: slug})
 }
 
-// names are all that rules refer to, looked up together: one query for each kind, not for each
-// rule.
+// names holds all records that rules refer to. They are resolved with one query for each kind, not
+// for each rule.
 type names struct {
 	accounts, users, categories, counterparties map[string]id.ID
 	slugs                                       map[id.ID]string // of categories
@@ -105,8 +103,8 @@ const (
 		where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`
 )
 
-// resolve looks up what the drafts refer to and puts ids and slugs in place of whatever names them;
-// what names nothing is a fault.
+// resolve looks up the records that the drafts refer to, and replaces each reference with an id or
+// a slug. A reference without a record is a fault.
 func (b *Rulebook) resolve(ctx context.Context, q pg.Querier, drafts []*draftRule) error {
 	n, err := lookUp(ctx, q, drafts)
 	if err != nil {
@@ -126,7 +124,7 @@ func (b *Rulebook) resolve(ctx context.Context, q pg.Querier, drafts []*draftRul
 	return nil
 }
 
-// The fields of conditions that refer to something.
+// The fields of conditions that refer to records.
 const (
 	accountID = "account_id"
 	userID    = "user_id"
@@ -179,7 +177,7 @@ func lookUp(ctx context.Context, q pg.Querier, drafts []*draftRule) (*names, err
 	return n, err
 }
 
-// readSlugs reads the slugs of the categories that were found.
+// readSlugs reads the slugs of the resolved categories.
 func (n *names) readSlugs(ctx context.Context, q pg.Querier) error {
 	ids := []id.ID{}
 	for _, u := range n.categories {
@@ -197,8 +195,8 @@ type slugged struct {
 	Slug string `db:"slug"`
 }
 
-// value is what stands for the reference in a stored rule: a UUID, or a category's slug; "" when it
-// names nothing.
+// value returns the stored form of a reference: a UUID, or a category's slug; "" if there is no
+// such record.
 func (n *names) value(ref rule.Ref) string {
 	switch ref.Field {
 	case accountID:
@@ -217,7 +215,7 @@ func uuid(found map[string]id.ID, ref string) string {
 	return ""
 }
 
-// action resolves what the ith action of a draft names.
+// action resolves the references of the ith action of a draft.
 func (n *names) action(d *draftRule, i int) {
 	a, path := &d.actions[i], fmt.Sprintf("actions[%d].", i)
 	if a.CategorySlug != "" {
@@ -239,7 +237,7 @@ func (n *names) action(d *draftRule, i int) {
 	}
 }
 
-// added are the tags that actions put on, to be registered.
+// added returns the tags that actions add, to be created.
 func added(actions []rule.Action) []string {
 	var slugs []string
 	for _, a := range actions {
@@ -250,7 +248,7 @@ func added(actions []rule.Action) []string {
 	return slugs
 }
 
-// stored is the content in the form in which it is kept.
+// stored returns the content in its stored form.
 func (c content) stored() (conditions, actions []byte, err error) {
 	if conditions, err = json.Marshal(c.tree); err != nil {
 		return nil, nil, fmt.Errorf("print conditions: %w", err)
@@ -261,13 +259,13 @@ func (c content) stored() (conditions, actions []byte, err error) {
 	return conditions, actions, nil
 }
 
-// trigger reads a trigger that the schema has let through.
+// trigger parses a trigger that the schema has validated.
 func trigger(given string) string {
 	t, _ := rule.ParseTrigger(given)
 	return string(t)
 }
 
-// priority is where a rule stands: the number wins over the stage.
+// priority returns the rule's priority: the number wins over the stage.
 func priority(stage *string, number *int) *int {
 	if number != nil || stage == nil {
 		return number

@@ -5,7 +5,7 @@ import (
 	"coffer/internal/rule"
 )
 
-// object prints an object with those properties, closed to others.
+// object returns an object schema with those properties and no others.
 func object(required []string, properties ...op.Member) op.Tree {
 	return op.Tree{
 		{Key: "type", Value: "object"},
@@ -27,8 +27,8 @@ func stringOf(values ...string) op.Tree {
 	return t
 }
 
-// Spell shows conditions in the OpenAPI document as the tree that they are; the engine itself
-// validates them, with paths.
+// Spell describes conditions in the OpenAPI document as a tree. The engine itself validates them,
+// with paths.
 func (Conditions) Spell() []op.Member {
 	self := op.Tree{{Key: "$ref", Value: "#/components/schemas/RuleCondition"}}
 	several := op.Tree{{Key: "type", Value: "array"}, {Key: "items", Value: self}, {Key: "minItems", Value: 1}}
@@ -55,7 +55,7 @@ func (Conditions) Spell() []op.Member {
 		}})}}
 }
 
-// Spell shows an action in the OpenAPI document as one of its types.
+// Spell describes an action in the OpenAPI document as one of its types.
 func (Action) Spell() []op.Member {
 	of := func(required []string, kind string, fields ...string) op.Tree {
 		properties := []op.Member{{Key: "type", Value: stringOf(kind)}}

@@ -22,31 +22,31 @@ import (
 
 // SuggestRules is the input of Suggest.
 type SuggestRules struct {
-	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"For the payee of this transaction: UUID or short id; give this or payee" agent:"Give this or payee"`
-	Payee         *string `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"For this payee, by the key that review groups show" agent:"Key of a review group"`
-	Category      *string `json:"category,omitempty" minLength:"1" maxLength:"64" doc:"The category that the rule sets; if omitted, what earlier decisions about the payee speak for" agent:"That the rule sets; else what earlier decisions speak for"`
+	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"For the payee of this transaction: UUID or short id; pass this or payee" agent:"Pass this or payee"`
+	Payee         *string `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"For this payee, by the key in review groups" agent:"Key of a review group"`
+	Category      *string `json:"category,omitempty" minLength:"1" maxLength:"64" doc:"Category for the rule; if omitted, the one suggested by past decisions for the payee" agent:"Category for the rule; default: from past decisions"`
 }
 
-// RuleSuggestions are rules that would file a payee's transactions.
+// RuleSuggestions are rules that would categorize a payee's transactions.
 type RuleSuggestions struct {
 	Payee        id.Key          `json:"payee" doc:"Key of the payee, for the filter payee"`
-	PayeeName    text.Untrusted  `json:"payee_name" doc:"Untrusted: the wording of most of its transactions"`
+	PayeeName    text.Untrusted  `json:"payee_name" doc:"Untrusted: the most common description"`
 	Transactions int64           `json:"transactions" doc:"Stored transactions of the payee"`
-	Category     *string         `json:"category" doc:"Slug that the rules set; null if nothing speaks for one: then the rules have no action yet"`
-	Candidates   []RuleCandidate `json:"candidates" doc:"The best first, at most 3; none if the payee's wordings have too little in common"`
+	Category     *string         `json:"category" doc:"Slug that the rules set; null if there is no suggestion, so the rules have no action yet"`
+	Candidates   []RuleCandidate `json:"candidates" doc:"Best first, at most 3; none if the payee's descriptions have too little in common"`
 }
 
-// A RuleCandidate is a rule that could be made, and what it would do to stored transactions.
+// A RuleCandidate is a suggested rule, and its effect on stored transactions.
 type RuleCandidate struct {
-	Rule            RuleSpec                `json:"rule" doc:"As for creating a rule. The text in its conditions is the bank's: untrusted"`
+	Rule            RuleSpec                `json:"rule" stranger:"within" doc:"As for creating a rule. The text in its conditions is the bank's: untrusted"`
 	MatchCount      int64                   `json:"match_count" doc:"Stored transactions that it matches, of any payee"`
-	OfPayee         int64                   `json:"of_payee" doc:"Of the payee's transactions, those that it matches"`
-	WouldChange     int64                   `json:"would_change" doc:"Transactions that it would file otherwise"`
+	OfPayee         int64                   `json:"of_payee" doc:"Transactions of the payee that it matches"`
+	WouldChange     int64                   `json:"would_change" doc:"Transactions whose category it would change"`
 	AlreadySo       int64                   `json:"already_so" doc:"Transactions that have the category already"`
-	Held            int64                   `json:"held" doc:"Transactions that a person filed elsewhere; they stay"`
+	Held            int64                   `json:"held" doc:"Transactions that a person categorized differently; they stay unchanged"`
 	Overridden      int64                   `json:"overridden" doc:"Transactions where a later rule wins"`
-	OtherCategories []RuleCandidateCategory `json:"other_categories" doc:"What the transactions that it matches are filed under now, other than its category: the most frequent 5"`
-	CoveredBy       []RuleCandidateCover    `json:"covered_by" doc:"Rules that match some of the same transactions already: those of most, at most 5"`
+	OtherCategories []RuleCandidateCategory `json:"other_categories" doc:"Current categories of the matching transactions other than its own: the 5 most common"`
+	CoveredBy       []RuleCandidateCover    `json:"covered_by" doc:"Existing rules that match some of the same transactions: the top 5"`
 	Sample          []SampleMatch           `json:"sample" doc:"The newest three that it matches"`
 }
 
@@ -63,22 +63,22 @@ type RuleCandidateCover struct {
 	Count  int64  `json:"count"`
 }
 
-// payees says where payees are found.
+// payees is a hint that names the operations which list payees.
 const payees = "{review.groups} and {transaction.summary} list them"
 
 const (
-	mostWordings    = 1000 // of a payee that are read
-	leastLetters    = 4    // of a text that a rule looks for
+	mostWordings    = 1000 // most wordings of a payee that are read
+	leastLetters    = 4    // least letters in the text of a condition
 	candidatesShown = 3
-	candidateShown  = 5 // of each list of a candidate
+	candidateShown  = 5 // entries in each list of a candidate
 	candidateSample = 3
 )
 
-// Suggest proposes rules for a payee, with what each would do, and writes nothing.
+// Suggest proposes rules for a payee with the effect of each. It writes nothing.
 func (b *Rulebook) Suggest(ctx context.Context, q pg.Querier, in SuggestRules) (RuleSuggestions, error) {
 	if (in.TransactionID == nil) == (in.Payee == nil) {
 		return RuleSuggestions{}, errs.Field("transaction_id", "conflict",
-			"give exactly one of transaction_id and payee")
+			"provide exactly one of transaction_id and payee")
 	}
 	if in.Category != nil {
 		c, err := b.filing.Named(ctx, q, "category", *in.Category)
@@ -114,8 +114,8 @@ func (b *Rulebook) Suggest(ctx context.Context, q pg.Querier, in SuggestRules) (
 		c.OfPayee = p.covered(leaf)
 		out.Candidates = append(out.Candidates, c)
 	}
-	// A rule that misses some of the payee's transactions, or is against what people decided, comes
-	// after one that does not; else the order of leaves holds.
+	// A rule that misses some of the payee's transactions, or contradicts people's decisions, comes
+	// after one that does not. Otherwise the order of leaves stays.
 	slices.SortStableFunc(out.Candidates, func(x, y RuleCandidate) int {
 		return cmp.Or(cmp.Compare(y.OfPayee, x.OfPayee), cmp.Compare(x.Held, y.Held))
 	})
@@ -123,12 +123,12 @@ func (b *Rulebook) Suggest(ctx context.Context, q pg.Querier, in SuggestRules) (
 	return out, nil
 }
 
-// A payee is what the rules for it follow from.
+// A payee holds the data from which rules are suggested.
 type payee struct {
 	key     id.Key
 	words   []worded // most frequent first
-	account id.ID    // where most of its transactions are, or the one that was named
-	others  bool     // some are elsewhere
+	account id.ID    // the account with most of its transactions, or the one that was named
+	others  bool     // some are in other accounts
 }
 
 // A worded is one of a payee's wordings.
@@ -141,7 +141,7 @@ type worded struct {
 
 func (w worded) shown() text.Untrusted { return text.Name(cmp.Or(w.Merchant, w.Name)) }
 
-// payee reads the wordings of the payee that a caller means.
+// payee reads the wordings of the payee that a caller names.
 func (b *Rulebook) payee(ctx context.Context, q pg.Querier, in SuggestRules) (payee, error) {
 	var p payee
 	var err error
@@ -177,7 +177,7 @@ func (b *Rulebook) payee(ctx context.Context, q pg.Querier, in SuggestRules) (pa
 		from descriptor d join transaction t on t.descriptor_id = d.id
 		where d.payee = $1 and t.deleted_at is null and `+journal.BankRow+`
 		group by 1, 2 order by 3 desc, 1, 2 limit $3`, p.key, p.account, mostWordings)
-	if err == nil && len(p.words) == 0 { // it was deleted this moment
+	if err == nil && len(p.words) == 0 { // it was deleted meanwhile
 		err = pg.Named(pg.ErrNoRow, "payee", "payee", payees)
 	}
 	p.others = slices.ContainsFunc(p.words, func(w worded) bool { return w.Here < w.Count })
@@ -190,8 +190,8 @@ type suggested struct {
 	account          *id.ID // only in this account
 }
 
-// leaves are the conditions to try: the merchant that most have, what their names have in common,
-// and the first of these in one account, if the payee is in several.
+// leaves returns the conditions to try: the most common merchant name, the common words of the
+// names, and, if the payee is in several accounts, the first of these limited to one account.
 func (p payee) leaves() []suggested {
 	var out []suggested
 	if m := p.merchant(); m != "" {
@@ -216,7 +216,7 @@ func (p payee) leaves() []suggested {
 	return out
 }
 
-// merchant is the merchant name of most transactions, or "".
+// merchant returns the merchant name of most transactions, or "".
 func (p payee) merchant() string {
 	counts := map[string]int64{}
 	var most string
@@ -232,7 +232,7 @@ func (p payee) merchant() string {
 	return most
 }
 
-// covered is how many of the payee's transactions a condition finds.
+// covered returns how many of the payee's transactions a condition finds.
 func (p payee) covered(s suggested) int64 {
 	var n int64
 	for _, w := range p.words {
@@ -253,7 +253,7 @@ func (p payee) covered(s suggested) int64 {
 	return n
 }
 
-// spec is the rule that the condition makes.
+// spec returns the rule with that condition.
 func (s suggested) spec(category *string) (RuleSpec, error) {
 	leaf := map[string]any{"field": s.field, "op": s.op, "value": s.value}
 	name := fmt.Sprintf("%s %s %s", s.field, s.op, s.value)
@@ -282,7 +282,7 @@ func (s suggested) spec(category *string) (RuleSpec, error) {
 	return spec, nil
 }
 
-// weigh rehearses one candidate beside the saved rules.
+// weigh rehearses one candidate together with the saved rules.
 func (b *Rulebook) weigh(ctx context.Context, q pg.Querier, s suggested, category *string) (RuleCandidate, error) {
 	out := RuleCandidate{OtherCategories: []RuleCandidateCategory{}, CoveredBy: []RuleCandidateCover{}}
 	var err error
@@ -290,7 +290,7 @@ func (b *Rulebook) weigh(ctx context.Context, q pg.Querier, s suggested, categor
 		return out, err
 	}
 	n := &newRule{RuleSpec: out.Rule}
-	if category == nil { // anything that makes it a rule: only what it matches is told
+	if category == nil { // any action makes it a rule; only its matches are returned
 		n.Actions = []Action{{Type: "remove_tag", TagSlug: ledger.NeedsReview}}
 	}
 	if err := n.read(); err != nil {
@@ -326,7 +326,7 @@ func (b *Rulebook) weigh(ctx context.Context, q pg.Querier, s suggested, categor
 	return out, err
 }
 
-// count fills in what the candidate would do.
+// count fills in the candidate's effects.
 func (c *RuleCandidate) count(found RuleRehearsal) {
 	k := found.Counts
 	c.WouldChange, c.AlreadySo, c.Held, c.Overridden = k.Changes, k.AlreadySo, k.Held, k.Overridden
@@ -356,7 +356,8 @@ func or(slug *string) string {
 	return *slug
 }
 
-// covers are the saved rules that match transactions of the draft, unless they match everything.
+// covers returns the saved rules that match transactions of the draft, unless they match
+// everything.
 func (r *rehearsal) covers() []RuleCandidateCover {
 	out := []RuleCandidateCover{}
 	for i, n := range r.beside {
@@ -370,9 +371,9 @@ func (r *rehearsal) covers() []RuleCandidateCover {
 	return out[:min(len(out), candidateShown)]
 }
 
-// commonRuns are the two longest runs of words, without a digit between them, that all names have,
-// as the first writes them, longest first; none has too few letters, or is part of the other. Words
-// are letters only, and whole in each name.
+// commonRuns returns up to two runs of words that all names contain, longest first, in the spelling
+// of the first name. A run has no digit between its words and enough letters, and neither run is
+// part of the other. Words are letters only, and whole in each name.
 func commonRuns(names []string) []string {
 	first := names[0]
 	starts, ends := wordsOf(first)
@@ -387,7 +388,7 @@ func commonRuns(names []string) []string {
 			run := first[starts[i]:ends[j]]
 			if strings.ContainsFunc(run, unicode.IsNumber) ||
 				slices.ContainsFunc(folded, func(name string) bool { return !hasWords(name, text.Fold(run)) }) {
-				break // a longer one is in fewer
+				break // a longer one occurs in fewer names
 			}
 			longest = run
 		}
@@ -411,7 +412,7 @@ func lettersOf(s string) (n int) {
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
 
-// wordsOf is where the words of a text start and end.
+// wordsOf returns the starts and ends of the words of a text.
 func wordsOf(s string) (starts, ends []int) {
 	in := false
 	for i, r := range s {

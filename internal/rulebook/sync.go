@@ -13,17 +13,17 @@ import (
 	"coffer/internal/ruleview"
 )
 
-// A Page is stored transactions to run the rules over, in the transaction that wrote them.
+// A Page holds stored transactions to run the rules over, in the transaction that wrote them.
 type Page struct {
 	Run     id.ID   // the sync run, under which hits are counted
 	Created []id.ID // transactions that are new
-	Changed []id.ID // transactions of which the bank changed something
+	Changed []id.ID // transactions that the bank changed
 }
 
 // Merge stores a page of a bank's transactions and runs the rules over it: one pipeline, each
-// transaction once, hits counted. New transactions meet the rules before they are written.
-// It returns the entries of everything that changed, for the change that the page is part of, and
-// the number of hits.
+// transaction once, hits counted. The rules run on new transactions before they are written. It
+// returns the entries of everything that changed, for the change that the page is part of, and the
+// number of hits.
 func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger.Incoming) (ledger.Merged, int64,
 	error,
 ) {
@@ -55,7 +55,8 @@ func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger
 }
 
 // Pass runs the rules over a page: one pipeline, each transaction once, hits counted. It returns
-// the entries of what changed, for the change that the page is part of, and the number of hits.
+// the entries of everything that changed, for the change that the page is part of, and the number
+// of hits.
 func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []journal.Entry, hits int64, err error) {
 	if len(page.Created)+len(page.Changed) == 0 {
 		return nil, 0, nil
@@ -70,14 +71,14 @@ func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []jou
 	return entries, j.hits, j.count(ctx, tx, page.Run)
 }
 
-// A look is what a pipeline makes of a page.
+// A look is the result of a pipeline for a page.
 type look struct {
 	verdicts []verdict // of transactions that change
 	counts   []int64   // of matches, by rule
 	hits     int64
 }
 
-// note takes in what the pipeline made of one transaction.
+// note adds the result of one transaction.
 func (l *look) note(v verdict) {
 	for _, hit := range v.outcome.Hits {
 		l.counts[hit]++
@@ -88,14 +89,14 @@ func (l *look) note(v verdict) {
 	}
 }
 
-// A judged is a look with the pipeline that was asked and the categories that it leads to.
+// A judged is a look with its pipeline and the categories that it refers to.
 type judged struct {
 	look
-	pipeline   *pipeline // nil where there are no rules
+	pipeline   *pipeline // nil without rules
 	categories map[string]id.ID
 }
 
-// judge asks the rules that are enabled at this moment.
+// judge runs the rules that are enabled at this moment.
 func (b *Rulebook) judge(ctx context.Context, tx pg.Tx, ask func(*pipeline) (look, error)) (judged, error) {
 	p, err := b.active(ctx, tx)
 	for err == nil && len(p.set.Rules()) > 0 {
@@ -107,7 +108,7 @@ func (b *Rulebook) judge(ctx context.Context, tx pg.Tx, ask func(*pipeline) (loo
 		if j.categories, gone, err = categories(ctx, tx, j.verdicts); err != nil {
 			break
 		}
-		if gone { // merged into another just now, and the rules with it
+		if gone { // it was just merged into another, and the rules were updated
 			if p, err = b.active(ctx, tx); err != nil || p.version != j.pipeline.version {
 				continue
 			}
@@ -131,8 +132,8 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 		if len(part.ids) == 0 {
 			continue
 		}
-		// Not "= any": of a table that has just begun to grow, the planner would go through a whole
-		// index for each of them.
+		// This is not "= any": for a table that has just begun to grow, the planner would scan a
+		// whole index for each id.
 		err := l.Read(ctx, tx, `where t.id in (select unnest($1::uuid[])) and t.deleted_at is null and `+journal.Ruled+`
 			order by t.id`, []any{part.ids}, func(s *ruleview.Stored) error {
 			out.note(verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: part.event})})
@@ -145,7 +146,7 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 	return out, nil
 }
 
-// lookAhead looks at transactions as they will be stored.
+// lookAhead runs the rules on transactions as they will be stored.
 func (p *pipeline) lookAhead(ctx context.Context, tx pg.Tx, fresh []ledger.Fresh) (look, error) {
 	out := look{counts: make([]int64, len(p.set.Rules()))}
 	l, err := ruleview.New(ctx, tx, p.reads(), true)
@@ -194,7 +195,7 @@ type RuleHistory struct {
 	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
-// A Hit is how often a rule matched in one sync.
+// A Hit counts how often a rule matched in one sync.
 type Hit struct {
 	RunID id.ID   `json:"sync_log_id" db:"run_id" doc:"The sync run"`
 	Hits  int64   `json:"hits" db:"hits" doc:"Transactions it matched"`

@@ -22,7 +22,7 @@ type PatchRule struct {
 	Trigger      *string    `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always"`
 	Stage        *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override"`
 	Priority     *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Takes precedence over stage" agent:"-"`
-	Enabled      *bool      `json:"enabled,omitempty" doc:"true on an expired rule clears its expiry; on a proposed rule it accepts it, which only a person can do" agent:"-"`
+	Enabled      *bool      `json:"enabled,omitempty" doc:"true on an expired rule clears its expiry; on a suggested (proposed) rule it accepts the rule, which only a person can do" agent:"-"`
 	ExpiresAt    *string    `json:"expires_at,omitempty" doc:"RFC 3339, or empty for never" example:"2027-01-31T00:00:00Z"`
 }
 
@@ -42,7 +42,7 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 	accepts := in.Enabled != nil && *in.Enabled && r.Proposed
 	if accepts && op.ActorOf(ctx).Bound() {
 		return Rule{}, errs.New(errs.Forbidden,
-			"this rule is proposed: only a person can enable it; ask one of the household")
+			"this rule is proposed; only a person can enable it, so ask a member of the household")
 	}
 	d, err := b.patched(ctx, tx, r, in)
 	if err != nil {
@@ -65,8 +65,7 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 		if in.Trigger != nil {
 			t = new(trigger(*in.Trigger))
 		}
-		// Enabling an expired rule clears the expiry that has passed, unless a later one comes with
-		// it.
+		// Enabling an expired rule clears the expiry that has passed, unless a later one is given.
 		_, err = pg.Exec(ctx, tx, `
 			update rule set
 				name = coalesce(@name, name), conditions = @conditions::jsonb, actions = @actions::jsonb,
@@ -98,18 +97,18 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 	return b.Get(ctx, tx, Ref{r.ID.String()})
 }
 
-// patched is what the rule says after the patch.
+// patched returns the rule's content after the patch.
 func (b *Rulebook) patched(ctx context.Context, tx pg.Tx, r Rule, in PatchRule) (*draftRule, error) {
 	d := &draftRule{}
 	if err := d.parse(r.Conditions, r.Actions); err != nil {
 		return nil, err
 	}
-	d.faults = nil // what is stored was sound
+	d.faults = nil // the stored content was valid
 	if err := d.parse(in.Conditions, in.Actions); err != nil {
 		return nil, err
 	}
 	if in.CategorySlug != nil {
-		d.categorise(*in.CategorySlug)
+		d.categorize(*in.CategorySlug)
 	}
 	if in.Conditions == nil && in.Actions == nil && in.CategorySlug == nil {
 		return d, nil
@@ -120,7 +119,7 @@ func (b *Rulebook) patched(ctx context.Context, tx pg.Tx, r Rule, in PatchRule) 
 	return d, errs.Faults(d.faults)
 }
 
-// expiry reads expires_at: a time, or whether it is to be cleared.
+// expiry reads expires_at: a time, or that it is cleared.
 func (in PatchRule) expiry() (*time.Time, bool, error) {
 	if in.ExpiresAt == nil {
 		return nil, false, nil
@@ -135,8 +134,8 @@ func (in PatchRule) expiry() (*time.Time, bool, error) {
 	}
 	if in.Enabled != nil && *in.Enabled && !t.After(time.Now()) {
 		return nil, false, errs.Field("expires_at", "conflict",
-			"is in the past, but enabled: true asks for a rule that runs; give a later time, or omit expires_at to "+
-				"clear the old one")
+			"is in the past, but enabled: true needs a rule that runs; pass a later time, or omit expires_at "+
+				"to clear the old one")
 	}
 	return &t, false, nil
 }
@@ -162,12 +161,12 @@ func (b *Rulebook) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, er
 	return op.Deleted{Deleted: true, ID: r.ID}, err
 }
 
-// CategoryUser lets rules follow when a category is merged into another.
+// CategoryUser updates rules when a category is merged into another.
 type CategoryUser struct{}
 
 // Uses implements filing.CategoryUser.
 func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, of id.ID) (int64, string, error) {
-	if err := changing(ctx, tx); err != nil { // a rule that is being made counts, too
+	if err := changing(ctx, tx); err != nil { // a rule that is being created counts too
 		return 0, "", err
 	}
 	slug, err := pg.Value[string](ctx, tx, `select slug from category where id = $1`, of)
@@ -220,14 +219,14 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 	})
 }
 
-// A user is a rule that names a category, with what it says once that one has moved.
+// A user is a rule that names a category, and its content after the move.
 type user struct {
 	id id.ID
 	content
 }
 
-// usersOf are the live rules that name a category of moves, with the other one in its place. Text
-// that merely looks like a slug is told apart by the engine, not here.
+// usersOf returns the live rules that name a category of moves, with the new category in its place.
+// The engine distinguishes a reference from text that merely looks like a slug.
 func usersOf(ctx context.Context, q pg.Querier, moves map[string]string) ([]user, error) {
 	rules, err := every(ctx, q)
 	if err != nil {

@@ -31,15 +31,15 @@ import (
 	"coffer/internal/text"
 )
 
-// ada is who asks in these tests.
+// ada is the caller in these tests.
 var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-0000000000ad"), Name: "Ada", Scope: op.Full}
 
-// A world is the rules of a household with all that they stand on.
+// A world holds the rules of a household and everything that they depend on.
 type world struct {
 	testing.TB
 	db       *pg.DB
 	url      string
-	ctx      context.Context //nolint:containedctx // in the name of Ada, as long as the test
+	ctx      context.Context //nolint:containedctx // with Ada as the actor, for the length of the test
 	filing   *filing.Filing
 	books    *ledger.Books
 	others   *counterparty.Counterparties
@@ -48,11 +48,11 @@ type world struct {
 	journal  *journal.Journal
 	words    ruletest.Vocabulary
 	rows     []*seenRow
-	incoming []ledger.Incoming // as they were told
+	incoming []ledger.Incoming // as the bank sent them
 	byID     map[id.ID]int
 }
 
-// parts puts together what the service does, on that database.
+// parts assembles the service on that database.
 func parts(db *pg.DB, log *slog.Logger) *world {
 	w := &world{
 		db: db, filing: filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}),
@@ -92,7 +92,7 @@ func (w *world) in(f func(tx pg.Tx) error) {
 	}
 }
 
-// tried runs f in a transaction that is taken back.
+// tried runs f in a transaction that is rolled back.
 func (w *world) tried(f func(tx pg.Tx) error) {
 	w.Helper()
 	tx, err := w.db.Begin(w.ctx)
@@ -121,7 +121,7 @@ func value[T any](w *world, sql string, args ...any) T {
 	return v
 }
 
-// canonical is what the canonical hash covers.
+// canonical returns the text that the canonical hash covers.
 func (w *world) canonical(q pg.Querier) string {
 	w.Helper()
 	s, err := ledgertest.Canonical(w.ctx, q, nil, "")
@@ -131,7 +131,7 @@ func (w *world) canonical(q pg.Querier) string {
 	return s
 }
 
-// A seenRow is a stored transaction as the test knows it, without asking the code under test.
+// A seenRow is a stored transaction as the test knows it, without the code under test.
 type seenRow struct {
 	id       id.ID
 	draft    rule.Draft
@@ -145,15 +145,15 @@ const (
 	newVersion      = `update rulebook set version = gen_random_uuid()`
 )
 
-// quiet disables the rule that came with the service.
+// quiet disables the built-in rule.
 func (w *world) quiet() {
 	w.Helper()
 	w.exec(quietSystemRule)
 	w.exec(newVersion)
 }
 
-// Words in spellings whose folds surprise (Kelvin, long s, İ, ß, combining marks), and what SQL
-// would take for more than text.
+// Words in spellings with surprising folds (Kelvin, long s, İ, ß, combining marks), and text that
+// SQL could treat as a pattern or a quote.
 var (
 	hardWords = []string{
 		"EDEKA", "Rewe", "Bücker", "Straße", "edeka", "BÜCKER", "Bu\u0308cker", "\u212aaffee", "kaffee", "STRAẞE",
@@ -250,14 +250,14 @@ func cents(a money.Amount) int64 {
 	return n
 }
 
-// An owned is an account with what its transactions have from it.
+// An owned is an account with the fields that its transactions get from it.
 type owned struct {
 	id    id.ID
 	facts rule.Facts
 }
 
-// holders makes accounts of every sort: with an owner, with a connection's member, with both, with
-// nobody; renamed, too.
+// holders creates accounts of every sort: with an owner, with a connection's member, with both,
+// with neither; some are renamed.
 func (w *world) holders() []owned {
 	w.Helper()
 	a := auth.New(w.db)
@@ -310,8 +310,8 @@ func (w *world) holders() []owned {
 	return out
 }
 
-// decide files, tags and binds transactions as people, agents, rules and banks would have done,
-// holds among them.
+// decide sets categories, tags and counterparties as people, agents, rules and banks would have
+// done, including holds.
 func (w *world) decide(r *rand.Rand) {
 	w.Helper()
 	var ids, tagged []id.ID
@@ -371,7 +371,7 @@ func (w *world) decide(r *rand.Rand) {
 	w.exec(`analyze`)
 }
 
-// A ruleSpec is a rule that a test wants, as a caller would write it.
+// A ruleSpec is a rule as a caller would write it.
 type ruleSpec struct {
 	Name       string        `json:"name"`
 	Conditions any           `json:"conditions"`
@@ -382,7 +382,7 @@ type ruleSpec struct {
 	Now        bool          `json:"apply_retroactively,omitempty"`
 }
 
-// create makes rules and answers their ids.
+// create creates rules and returns their ids.
 func (w *world) create(specs ...ruleSpec) []id.ID {
 	w.Helper()
 	var ids []id.ID
@@ -403,12 +403,12 @@ func (w *world) make(specs ...ruleSpec) rulebook.Made {
 		return err
 	})
 	if made.Failed > 0 {
-		w.Fatalf("not made: %+v", made.Errors)
+		w.Fatalf("not created: %+v", made.Errors)
 	}
 	return made
 }
 
-// specs are rules as Create takes them.
+// specs converts rules to the input of Create.
 func (w *world) specs(specs ...ruleSpec) (in rulebook.CreateRules) {
 	w.Helper()
 	printed, err := json.Marshal(map[string]any{"rules": specs})
@@ -421,7 +421,7 @@ func (w *world) specs(specs ...ruleSpec) (in rulebook.CreateRules) {
 	return in
 }
 
-// tree is the condition as the engine has it.
+// tree parses the condition with the engine.
 func (w *world) tree(condition any) rule.Tree {
 	w.Helper()
 	raw, err := json.Marshal(condition)
@@ -435,7 +435,7 @@ func (w *world) tree(condition any) rule.Tree {
 	return tree
 }
 
-// conditions is the condition as the rulebook takes it.
+// conditions converts the condition for the rulebook.
 func (w *world) conditions(condition any) rulebook.Conditions {
 	w.Helper()
 	raw, err := json.Marshal(condition)

@@ -17,8 +17,8 @@ import (
 // with each transaction instead.
 const manyWordings = 200_000
 
-// Wordings are which of the texts that banks wrote can belong to a match: of sure ones every
-// transaction matches, of the others the rest of the condition decides.
+// Wordings are the bank texts that can belong to a match: every transaction of a sure one matches,
+// and for the others the rest of the condition decides.
 type Wordings struct {
 	Sure, Maybe []int32
 	All         bool // they say nothing
@@ -68,8 +68,8 @@ const (
 	currency  = "iso_currency_code"
 )
 
-// Narrow adds to a filter of transactions t what a need says of their own columns and, with worded,
-// of their wording. What it says of neither is left to the evaluator.
+// Narrow adds to a filter of transactions t the conditions of a need on their own columns and, with
+// worded, on their wording. The evaluator checks everything else.
 func (l *Lens) Narrow(w *pg.Where, n rule.Need, worded bool) {
 	if n.Kind == rule.NeedAny {
 		return
@@ -79,7 +79,7 @@ func (l *Lens) Narrow(w *pg.Where, n rule.Need, worded bool) {
 	w.And(c.sql.String(), c.args...)
 }
 
-// texts is what a need says about the wording alone.
+// texts returns the part of a need about the wording alone.
 func texts(n rule.Need) rule.Need {
 	switch n.Kind {
 	case rule.NeedText, rule.NeedNone:
@@ -151,8 +151,8 @@ func (c *condition) text(n rule.Need) {
 	}
 }
 
-// transaction writes a need as a condition on transaction t, as far as its own columns tell; what
-// they do not tell is true.
+// transaction writes a need as a condition on transaction t, as far as its own columns allow; other
+// parts count as true.
 func (c *condition) transaction(n rule.Need, l *Lens) {
 	switch n.Kind {
 	case rule.NeedAnd, rule.NeedOr:

@@ -18,7 +18,7 @@ func tree(t *testing.T, raw string) rule.Tree {
 	return got
 }
 
-// What a condition needs becomes a filter of the transactions' own columns.
+// The need of a condition becomes a filter of the transactions' own columns.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	account, food := id.New(), id.New()

@@ -24,8 +24,8 @@ type Stored struct {
 	manual       bool // it was entered by hand
 }
 
-// A Lens reads transactions as drafts. What is small (accounts, categories) is read once and joined
-// here; a Lens is good for the transaction or statement that it was made for.
+// A Lens reads transactions as drafts. Small tables (accounts, categories) are read once and joined
+// here; a Lens is valid for the transaction or statement that it was made for.
 type Lens struct {
 	fields     rule.Fields // which are read; the others stay empty
 	Dated      bool        // also the day
@@ -101,7 +101,7 @@ func New(ctx context.Context, q pg.Querier, fields rule.Fields, full bool) (*Len
 // Without leaves out fields that New chose and the caller does not need: tags cost most.
 func (l *Lens) Without(fields rule.Fields) { l.fields &^= fields }
 
-// columns are what the Lens needs of transaction t and its descriptor d.
+// columns returns the columns of transaction t and its descriptor d that the Lens needs.
 func (l *Lens) columns() string {
 	columns := []string{"t.id"}
 	if l.Dated {
@@ -147,8 +147,8 @@ const tagStates = `array(
 	select case when tt.present then '+' else '-' end || case when tt.source = 'user' then '!' else ' ' end || g.slug
 	from (select tag_id, present, source from transaction_tag where transaction_id = t.id offset 0) tt join tag g on g.id = tt.tag_id and g.deleted_at is null order by g.slug collate "C")`
 
-// Read streams the transactions t of a clause ("where … order by …") through each. What it is given
-// is used again for the next.
+// Read streams the transactions t of a clause ("where … order by …") through each. Its argument is
+// reused for the next.
 func (l *Lens) Read(ctx context.Context, q pg.Querier, clause string, args []any, each func(*Stored) error) error {
 	from := "transaction t"
 	if l.wording() {
@@ -178,7 +178,7 @@ func (l *Lens) Read(ctx context.Context, q pg.Querier, clause string, args []any
 	return err
 }
 
-// places are where the columns go.
+// places returns the scan targets of the columns.
 func (l *Lens) places(s *Stored, account *id.ID, filed **id.ID, tags *[]string) []any {
 	places := []any{&s.ID}
 	if l.Dated {

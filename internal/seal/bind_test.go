@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCiphertextIsBoundToItsPlace wraps a record's key anew for another place, as only a holder of
-// the ring could: the second layer must refuse on its own.
+// TestCiphertextIsBoundToItsPlace wraps a record's key again for another place, as only a holder of
+// the ring could: the second layer must reject it on its own.
 func TestCiphertextIsBoundToItsPlace(t *testing.T) {
 	t.Parallel()
 	r, err := NewRing("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")

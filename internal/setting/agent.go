@@ -11,12 +11,12 @@ import (
 
 // Agents are the limits of agents in this household, for all of them together.
 type Agents struct {
-	MonthlyCeiling  *money.Amount `json:"monthly_ceiling_usd" db:"monthly_ceiling_usd" doc:"The most that models may cost per month, in US dollars; null means no limit"`
-	WritesPerDay    *int          `json:"writes_per_day" db:"writes_per_day" doc:"How many transactions all agents together may change per day; null means no limit beyond that of each key"`
-	QuietHours      *QuietHours   `json:"quiet_hours" db:"-" doc:"When no agent is started automatically; null means never"`
-	DefaultProvider *string       `json:"default_provider" db:"default_provider" doc:"The model provider of workflows that name none: anthropic or openai_compatible"`
-	DefaultModel    *string       `json:"default_model" db:"default_model" doc:"The model of workflows that name none"`
-	ProposeRules    bool          `json:"propose_rules" db:"propose_rules" doc:"true: rules that agents create are proposed; they stay disabled until a person enables them"`
+	MonthlyCeiling  *money.Amount `json:"monthly_ceiling_usd" db:"monthly_ceiling_usd" doc:"Monthly AI limit in US dollars; null means no limit"`
+	WritesPerDay    *int          `json:"writes_per_day" db:"writes_per_day" doc:"Daily write limit for all agents together, one write per transaction and record; null means only the limit of each key applies"`
+	QuietHours      *QuietHours   `json:"quiet_hours" db:"-" doc:"Hours without automatic starts of agents; null means none"`
+	DefaultProvider *string       `json:"default_provider" db:"default_provider" doc:"Model provider of workflows without their own: anthropic or openai_compatible"`
+	DefaultModel    *string       `json:"default_model" db:"default_model" doc:"Model of workflows without their own"`
+	ProposeRules    bool          `json:"propose_rules" db:"propose_rules" doc:"true: rules created by agents are only suggestions and stay disabled until a person enables them"`
 	TranscriptDays  int           `json:"transcript_days" db:"transcript_days" doc:"How long transcripts of runs are kept"`
 	UpdatedAt       pg.Time       `json:"updated_at" db:"agents_updated_at"`
 }
@@ -52,7 +52,7 @@ func (s *Settings) Agents(ctx context.Context, q pg.Querier, _ op.None) (Agents,
 // PatchAgents is the input of PatchAgents.
 type PatchAgents struct {
 	MonthlyCeiling  op.Null[money.Amount] `json:"monthly_ceiling_usd,omitzero" doc:"In US dollars; null means no limit"`
-	WritesPerDay    op.Null[int]          `json:"writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null means no limit beyond that of each key"`
+	WritesPerDay    op.Null[int]          `json:"writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null means only the limit of each key applies"`
 	QuietHours      op.Null[QuietHours]   `json:"quiet_hours,omitzero" doc:"null means no quiet hours"`
 	DefaultProvider op.Null[string]       `json:"default_provider,omitzero" enum:"anthropic,openai_compatible" doc:"Set it together with default_model; null means none"`
 	DefaultModel    op.Null[string]       `json:"default_model,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"As the provider names it; null means none"`
@@ -81,7 +81,7 @@ func (s *Settings) PatchAgents(ctx context.Context, tx pg.Tx, in PatchAgents) (A
 	}
 	if (provider == nil) != (name == nil) {
 		return Agents{}, errs.Field("default_model", "conflict",
-			"must be set, or be null, together with default_provider: a model is known to one provider")
+			"must be set, or be null, together with default_provider")
 	}
 	var from, until *string
 	if q := in.QuietHours.Value; q != nil {

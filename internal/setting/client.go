@@ -108,7 +108,7 @@ func (s *Settings) Price(ctx context.Context, q pg.Querier, provider, name strin
 	return model.Price{}, false, nil
 }
 
-// Parse reads a price. What is not given for cached tokens is that of input.
+// Parse reads a price. If there is no price for cached tokens, the price of input applies.
 func (p Price) Parse() (model.Price, bool, error) {
 	var out model.Price
 	for _, x := range []struct {

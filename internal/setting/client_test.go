@@ -96,7 +96,7 @@ func TestModelEnvironmentWins(t *testing.T) {
 	}
 }
 
-// A test tells apart what can be wrong with a model.
+// A test distinguishes the possible problems of a model.
 func TestModelTest(t *testing.T) {
 	t.Parallel()
 	const key = "right-key-0123"
@@ -116,15 +116,15 @@ func TestModelTest(t *testing.T) {
 		contains string
 	}{
 		"well":       {modelsim.Options{}, "m", true, true, true, "called the tool"},
-		"wrong key":  {modelsim.Options{Key: "another"}, "m", false, false, false, "does not accept the key"},
+		"wrong key":  {modelsim.Options{Key: "another"}, "m", false, false, false, "rejects the API key"},
 		"no model":   {modelsim.Options{Models: []string{"n"}}, "m", false, false, false, "does not have this model"},
 		"no tools":   {modelsim.Options{}, "no-tools", false, false, false, "cannot call tools"},
 		"cut":        {modelsim.Options{Context: 4096, Silent: true}, "m", false, false, false, "OLLAMA_CONTEXT_LENGTH"},
 		"too long":   {modelsim.Options{Context: 2048}, "m", false, false, false, "larger context"},
-		"in words":   {modelsim.Options{Script: modelsim.Sequence(modelsim.Say("Sure!"))}, "m", false, false, false, "in words"},
+		"in words":   {modelsim.Options{Script: modelsim.Sequence(modelsim.Say("Sure!"))}, "m", false, false, false, "replied with text"},
 		"wrong code": {modelsim.Options{Script: modelsim.Sequence(modelsim.Use("confirm_code", map[string]string{"code": "ABCD"}))}, "m", false, true, false, "wrong code"},
 		"cut answer": {modelsim.Options{Script: modelsim.Sequence(modelsim.Use("confirm_code", map[string]string{"code": "ABCD"}).Cut(5, ""))}, "m", false, false, false, "used up its tokens"},
-		"uncounted":  {modelsim.Options{Script: uncounted}, "m", true, true, true, "does not count tokens"},
+		"uncounted":  {modelsim.Options{Script: uncounted}, "m", true, true, true, "count tokens"},
 	} {
 		for _, provider := range []modelsim.Format{modelsim.Anthropic, modelsim.OpenAI} {
 			t.Run(name+" "+string(provider), func(t *testing.T) {

@@ -25,9 +25,9 @@ type Models struct {
 
 // A Model is the address and the prices of one model provider.
 type Model struct {
-	Configured bool     `json:"configured" doc:"Whether models can be asked through it: Anthropic needs a key, a compatible server a key or an address"`
-	Source     string   `json:"source" enum:"env,stored,none" doc:"Where address and key come from. env: environment variables of the server, which take precedence over what is stored"`
-	BaseURL    *string  `json:"base_url" doc:"null means the provider's own address"`
+	Configured bool     `json:"configured" doc:"Whether it can be used: Anthropic needs a key, a compatible server a key or a URL"`
+	Source     string   `json:"source" enum:"env,stored,none" doc:"Source of URL and key. env: environment variables of the server, which take precedence over stored settings"`
+	BaseURL    *string  `json:"base_url" doc:"null means the provider's own URL"`
 	Key        Field    `json:"key"`
 	Prices     []Price  `json:"prices"`
 	UpdatedAt  *pg.Time `json:"updated_at" doc:"null if nothing is stored"`
@@ -81,7 +81,7 @@ func (s *Settings) Models(ctx context.Context, q pg.Querier, _ op.None) (Models,
 	return out, nil
 }
 
-// showModel is what may be seen of a model provider's configuration.
+// showModel returns the visible part of a model provider's configuration.
 func (s *Settings) showModel(r modelRow) (Model, error) {
 	m := Model{Source: "none", BaseURL: r.BaseURL, UpdatedAt: r.UpdatedAt}
 	if err := json.Unmarshal(r.Prices, &m.Prices); err != nil {
@@ -116,8 +116,8 @@ func (s *Settings) showModel(r modelRow) (Model, error) {
 // SetModel is the input of SetModel.
 type SetModel struct {
 	Provider string          `json:"provider" enum:"anthropic,openai_compatible"`
-	BaseURL  op.Null[string] `json:"base_url,omitzero" minLength:"1" maxLength:"500" format:"line" doc:"null means the provider's own address; a different address requires the key again"`
-	Key      op.Null[string] `json:"key,omitzero" minLength:"1" maxLength:"1000" format:"line" doc:"Stored sealed and never shown again; omit it to keep it, null removes it"`
+	BaseURL  op.Null[string] `json:"base_url,omitzero" minLength:"1" maxLength:"500" format:"line" doc:"null means the provider's own URL; a different URL requires the key again"`
+	Key      op.Null[string] `json:"key,omitzero" minLength:"1" maxLength:"1000" format:"line" doc:"Stored encrypted and never shown again; omit it to keep it, null removes it"`
 	Prices   *[]Price        `json:"prices,omitempty" maxItems:"200" doc:"Replaces all prices of this provider; omit to keep them"`
 }
 
@@ -136,7 +136,7 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 	}
 	if in.BaseURL.Value != nil && !isHTTP(*in.BaseURL.Value) {
 		return Models{}, errs.Field("base_url", "format",
-			"must be an address that begins with https:// or http://, without user, query or fragment")
+			"must be an https:// or http:// URL without a user name, query or fragment")
 	}
 	if s.inheritedModel(in.Provider) != (model.Config{}) && (in.BaseURL.Set || in.Key.Set) {
 		spec, err := all.Find(in.Provider)
@@ -144,8 +144,9 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 			return Models{}, err
 		}
 		return Models{}, errs.New(errs.Conflict,
-			"%[1]s is configured by the server's environment, which takes precedence; remove COFFER_%[2]s_API_KEY and "+
-				"COFFER_%[2]s_URL there and restart the server, or change them there. Prices can be set here",
+			"%[1]s is configured in the server's environment, which takes precedence; change "+
+				"COFFER_%[2]s_API_KEY and COFFER_%[2]s_URL there, or remove them and restart the server. "+
+				"Prices can be set here",
 			in.Provider, spec.Variable)
 	}
 	stored := now.Anthropic
@@ -154,8 +155,8 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 	}
 	if in.BaseURL.Set && stored.Key.Set && !in.Key.Set && !reflect.DeepEqual(in.BaseURL.Value, stored.BaseURL) {
 		return Models{}, errs.Field("key", "required",
-			"must be given again with a new base_url, or be null: the stored key was meant for the previous address "+
-				"and would be sent to the new one")
+			"is required again with a new base_url, or must be null: otherwise the stored key would be sent "+
+				"to the new address")
 	}
 	var sealed, prices []byte
 	if in.Key.Value != nil {
@@ -172,7 +173,7 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 		for i, p := range *in.Prices {
 			if seen[p.Model] {
 				return Models{}, errs.Field(fmt.Sprintf("prices[%d].model", i), "conflict",
-					"is listed twice; a model has one price")
+					"is listed twice; pass one price per model")
 			}
 			seen[p.Model] = true
 		}

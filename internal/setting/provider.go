@@ -29,7 +29,7 @@ func (Providers) Schema() *op.Schema {
 
 // A Provider is the configuration of a data provider.
 type Provider struct {
-	Configured  bool             `json:"configured" doc:"Whether banks can be linked through it"`
+	Configured  bool             `json:"configured" doc:"Whether banks can be connected through it"`
 	Environment *string          `json:"environment" doc:"sandbox, development or production"`
 	Source      string           `json:"source" enum:"env,stored,none" doc:"env: by environment variables of the server, which take precedence over stored settings"`
 	Fields      map[string]Field `json:"fields"`
@@ -37,7 +37,7 @@ type Provider struct {
 	LastTest    *Tested          `json:"last_test"`
 }
 
-// A Field says whether a secret is set, and shows its end.
+// A Field shows whether a secret is set, and its end.
 type Field struct {
 	Set    bool   `json:"set"`
 	Masked string `json:"masked,omitempty" doc:"Its last four characters, if it is long enough to show them" example:"****6f3a"`
@@ -150,7 +150,8 @@ func (s *Settings) open(row providerRow) (map[string]string, error) {
 		return nil, fmt.Errorf("settings of %s: %w", row.Provider, err)
 	}
 	if err := json.Unmarshal(plain, &out); err != nil {
-		return nil, fmt.Errorf("settings of %s cannot be read", row.Provider) // the cause could quote a secret
+		return nil, fmt.Errorf("the settings of %s are damaged; set them again",
+			row.Provider) // the cause could quote a secret
 	}
 	return out, nil
 }
@@ -160,7 +161,7 @@ func (s *Settings) open(row providerRow) (map[string]string, error) {
 func (s *Settings) make(name string, fields map[string]string) (bank.Provider, error) {
 	spec, ok := all.Find(name)
 	if !ok {
-		return nil, errs.New(errs.ProviderNotConfig, "this version of coffer does not know the provider %s", name)
+		return nil, errs.New(errs.ProviderNotConfig, "this version of coffer does not support the provider %s", name)
 	}
 	values := bank.Values{}
 	for _, f := range spec.Fields {
@@ -207,7 +208,7 @@ func (s *Settings) ProviderSetting(ctx context.Context, q pg.Querier, in Provide
 	return s.show(row)
 }
 
-// show is what may be seen of a provider's configuration.
+// show returns the visible part of a provider's configuration.
 func (s *Settings) show(row providerRow) (Provider, error) {
 	out := Provider{Source: "none", Fields: map[string]Field{}}
 	spec, _ := all.Find(row.Provider)
@@ -349,8 +350,8 @@ func (s *Settings) SetProvider(ctx context.Context, tx pg.Tx, in SetProvider) (P
 func (s *Settings) lock(ctx context.Context, tx pg.Tx, name string) (providerRow, error) {
 	if s.inherited(name) != nil {
 		return providerRow{}, errs.New(errs.Conflict,
-			"%s is configured by the server's environment, which takes precedence; remove the COFFER_%s_… variables "+
-				"there and restart the server, or change them there", name, strings.ToUpper(name))
+			"%s is configured in the server's environment, which takes precedence; change the COFFER_%s_… "+
+				"variables there, or remove them and restart the server", name, strings.ToUpper(name))
 	}
 	if _, err := pg.Exec(ctx, tx, `insert into provider_setting (provider) values ($1)
 		on conflict do nothing`, name); err != nil {
@@ -367,7 +368,7 @@ func (s *Settings) lock(ctx context.Context, tx pg.Tx, name string) (providerRow
 	return row, op.Match(ctx, shown)
 }
 
-// write stores the fields; what a test said of others says nothing of these.
+// write stores the fields and clears the test result, which was about the former fields.
 func (s *Settings) write(ctx context.Context, tx pg.Tx, name string, sealed []byte) (Provider, error) {
 	row, err := pg.One[providerRow](ctx, tx, `
 		update provider_setting set fields = $2, version = version + 1, tested_at = null, test_code = null,
@@ -379,7 +380,7 @@ func (s *Settings) write(ctx context.Context, tx pg.Tx, name string, sealed []by
 	return s.show(row)
 }
 
-// An Unset says what was deleted.
+// An Unset names the deleted settings.
 type Unset struct {
 	Deleted  bool   `json:"deleted"`
 	Provider string `json:"provider"`
@@ -393,7 +394,7 @@ func (s *Settings) UnsetProvider(ctx context.Context, tx pg.Tx, in ProviderRef) 
 		return Unset{}, err
 	}
 	if row.Fields == nil {
-		return Unset{}, errs.New(errs.NotFound, "nothing is stored for %s", in.Provider)
+		return Unset{}, errs.New(errs.NotFound, "%s has no stored configuration", in.Provider)
 	}
 	_, err = s.write(ctx, tx, string(in.Provider), nil)
 	return Unset{true, string(in.Provider)}, err
@@ -409,7 +410,7 @@ type trial struct {
 
 // try calls the provider with the current configuration. A rejection is a result, not an error.
 func (s *Settings) try(ctx context.Context, q pg.Querier, in ProviderRef) (trial, error) {
-	// before it is used: one that is set meanwhile is noticed
+	// Read the version before the configuration is used, so that a change meanwhile is detected.
 	version, err := pg.Value[int64](ctx, q, `select coalesce((select version from provider_setting
 		where provider = $1), 0)`, in.Provider)
 	if err != nil {
@@ -421,7 +422,8 @@ func (s *Settings) try(ctx context.Context, q pg.Querier, in ProviderRef) (trial
 	}
 	tester, ok := p.(bank.Tester)
 	if !ok {
-		return trial{}, errs.New(errs.Conflict, "%s cannot be tested; link a bank to see whether it works", in.Provider)
+		return trial{}, errs.New(errs.Conflict, "%s can't be tested; connect a bank to see whether it works",
+			in.Provider)
 	}
 	if err := tester.Test(ctx); err != nil {
 		e := bank.Classify(err)

@@ -74,52 +74,52 @@ func (s *Settings) Ops() []*op.Op {
 		op.Writing(op.Spec{
 			Name: "setting.update", Route: "PATCH /settings", People: op.PeopleAlways, Record: true,
 			Summary: "Changes the household's name, currency, time zone, sync interval, retention, review or " +
-				"paid calls.",
+				"paid balance refreshes.",
 		}, s.Patch),
 		op.Reading(op.Spec{
 			Name: "agent.get", Route: "GET /settings/agents", Record: true,
-			Summary: "Shows what agents may spend and change, whether they only propose rules, their quiet hours " +
-				"and their default model.",
+			Summary: "Shows the settings for agents: limits on cost and changes, rule approval, quiet hours " +
+				"and default model.",
 		}, s.Agents),
 		op.Writing(op.Spec{
 			Name: "agent.update", Route: "PATCH /settings/agents", People: op.PeopleAlways, Record: true,
-			Summary: "Changes what agents may spend and change, whether they only propose rules, their quiet " +
-				"hours or their default model.",
+			Summary: "Changes the settings for agents: limits on cost and changes, rule approval, quiet " +
+				"hours or default model.",
 		}, s.PatchAgents),
 		op.Reading(op.Spec{
 			Name: "model.get", Route: "GET /settings/models", Record: true,
-			Summary: "Shows the addresses and prices of the model providers; keys are masked.",
+			Summary: "Shows the URLs and prices of the model providers; keys are masked.",
 		}, s.Models),
 		op.Writing(op.Spec{
 			Name: "model.set", Route: "PUT /settings/models", People: op.PeopleAlways, Record: true,
-			Seals: true, Summary: "Sets one model provider's address, key and prices.",
+			Seals: true, Summary: "Sets one model provider's URL, key and prices.",
 		}, s.SetModel),
 		op.Calling(op.Spec{
 			Name: "model.test", Route: "POST /settings/models/test", People: op.PeopleAlways, Outside: testPatience,
-			Summary: "Asks a model with a long prompt and a tool to check its key, its tools and its context.",
+			Summary: "Tests a model: key, tool calls and context size.",
 		}, s.tryModel, s.TestModel),
 		op.Reading(op.Spec{
 			Name: "provider.list", Route: "GET /settings/providers", Record: true,
-			Summary: "Shows how the data providers are configured; secrets are masked.",
+			Summary: "Shows the bank providers' configuration; secrets are masked.",
 		}, s.Providers),
 		op.Reading(op.Spec{
 			Name: "provider.get", Route: "GET /settings/providers/{provider}", Record: true,
-			Summary: "Shows how one data provider is configured; secrets are masked.",
+			Summary: "Shows one bank provider's configuration; secrets are masked.",
 		}, s.ProviderSetting),
 		op.Writing(op.Spec{
 			Name: "provider.set", Route: "PUT /settings/providers/{provider}", People: op.PeopleAlways,
 			Record: true, Seals: true,
-			Summary: "Configures a data provider, for all servers at once; omitted fields keep their values.",
+			Summary: "Configures a bank provider for all servers; omitted fields keep their values.",
 		},
 			s.SetProvider),
 		op.Writing(op.Spec{
 			Name: "provider.unset", Route: "DELETE /settings/providers/{provider}",
-			People: op.PeopleAlways, Summary: "Deletes the stored configuration of a data provider.",
+			People: op.PeopleAlways, Summary: "Deletes a bank provider's stored configuration.",
 		}, s.UnsetProvider),
 		op.Calling(op.Spec{
 			Name: "provider.test", Route: "POST /settings/providers/{provider}/test",
 			People:  op.PeopleAlways,
-			Summary: "Makes a cheap call to a data provider to check that it accepts its configuration.",
+			Summary: "Tests a bank provider's configuration with one cheap call.",
 		}, s.try,
 			s.TestProvider),
 	}
@@ -128,14 +128,14 @@ func (s *Settings) Ops() []*op.Op {
 // A Household holds the household's preferences.
 type Household struct {
 	Name                string         `json:"household_name" db:"household_name"`
-	DefaultCurrency     money.Currency `json:"default_currency" db:"default_currency" doc:"For an account created from a file, if neither the file nor the caller names a currency"`
+	DefaultCurrency     money.Currency `json:"default_currency" db:"default_currency" doc:"For a new account from a file, if neither the file nor the caller sets a currency"`
 	TimeZone            string         `json:"time_zone" db:"time_zone" doc:"Determines when days and months begin" example:"Europe/Berlin"`
 	SyncIntervalSeconds int            `json:"default_sync_interval_seconds" db:"default_sync_interval_seconds" doc:"How often a connection is synced unless it has its own interval"`
-	RetentionDays       *int           `json:"retention_days" db:"retention_days" doc:"How long sync logs are kept; null means forever. Transactions and the journal are always kept"`
-	ReviewHistory       string         `json:"review_history" db:"review_history" enum:"all,from_link" doc:"What waits for review on a new account: all its transactions, or those dated from the day on which it is added"`
-	PaidBalances        string         `json:"paid_balances" db:"paid_balances" enum:"manual,daily,never" doc:"When banks are asked for current balances, which may cost money: when a person asks for it, also once a day for each connection, or never"`
-	LargeCharge         []LargeCharge  `json:"large_charge" db:"large_charge" doc:"From which amount on notifications tell of a charge, by currency; empty means never"`
-	ReviewDigest        *ReviewDigest  `json:"review_digest" db:"review_digest" doc:"When notifications tell what waits for review; null means never"`
+	RetentionDays       *int           `json:"retention_days" db:"retention_days" doc:"Retention of sync logs, in days; null means forever. Transactions and the journal are always kept"`
+	ReviewHistory       string         `json:"review_history" db:"review_history" enum:"all,from_link" doc:"What to review on a new account: all transactions, or those dated from the day it is added"`
+	PaidBalances        string         `json:"paid_balances" db:"paid_balances" enum:"manual,daily,never" doc:"When to refresh balances from banks, which may cost money: on request, also once a day per connection, or never"`
+	LargeCharge         []LargeCharge  `json:"large_charge" db:"large_charge" doc:"Large-charge threshold per currency for notifications; empty means off"`
+	ReviewDigest        *ReviewDigest  `json:"review_digest" db:"review_digest" doc:"When to notify about the review queue; null means never"`
 	UpdatedAt           pg.Time        `json:"updated_at" db:"updated_at"`
 }
 
@@ -145,10 +145,11 @@ type LargeCharge struct {
 	Amount   money.Amount   `json:"amount"`
 }
 
-// A ReviewDigest is when notifications tell what waits for review: once a day, from an hour on.
+// A ReviewDigest is the time of the notification about transactions that wait for review: once a
+// day, from an hour on.
 type ReviewDigest struct {
 	Hour int `json:"hour" minimum:"0" maximum:"23" doc:"In the household's time zone"`
-	Min  int `json:"min_count" minimum:"1" maximum:"100000" doc:"Only if at least this many wait"`
+	Min  int `json:"min_count" minimum:"1" maximum:"100000" doc:"Only if at least this many transactions need review"`
 }
 
 const householdColumns = `household_name, default_currency, time_zone, default_sync_interval_seconds,
@@ -159,6 +160,15 @@ const householdColumns = `household_name, default_currency, time_zone, default_s
 // Get returns the household's preferences.
 func (s *Settings) Get(ctx context.Context, q pg.Querier, _ op.None) (Household, error) {
 	return pg.One[Household](ctx, q, `select `+householdColumns+` from setting`)
+}
+
+// Begin sets the currency of a household that begins now. One that already has accounts, or whose
+// settings somebody changed, keeps its own: until then the row's two times are the same.
+func (s *Settings) Begin(ctx context.Context, tx pg.Tx, currency money.Currency) error {
+	_, err := pg.Exec(ctx, tx, `update setting set default_currency = $1, updated_at = clock_timestamp()
+		where default_currency <> $1 and updated_at = agents_updated_at and not exists (select from account)`,
+		currency)
+	return err
 }
 
 // checkCharges rejects limits that say nothing or two things.
@@ -184,9 +194,9 @@ type PatchHousehold struct {
 	SyncIntervalSeconds *int                  `json:"default_sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"Applies to each connection from its next sync"`
 	RetentionDays       op.Null[int]          `json:"retention_days,omitzero" minimum:"30" maximum:"3650" doc:"null means forever"`
 	ReviewHistory       *string               `json:"review_history,omitempty" enum:"all,from_link" doc:"Applies to accounts that are added from now on"`
-	LargeCharge         *[]LargeCharge        `json:"large_charge,omitempty" maxItems:"20" doc:"Replaces all; empty means that no charge is told of"`
+	LargeCharge         *[]LargeCharge        `json:"large_charge,omitempty" maxItems:"20" doc:"Replaces all; empty means off"`
 	ReviewDigest        op.Null[ReviewDigest] `json:"review_digest,omitzero" doc:"null means never"`
-	PaidBalances        *string               `json:"paid_balances,omitempty" enum:"manual,daily,never" doc:"manual: only when a person asks for it. daily: also with the first sync of a day, once for each connection"`
+	PaidBalances        *string               `json:"paid_balances,omitempty" enum:"manual,daily,never" doc:"manual: only on a person's request. daily: also with the first sync of a day, once per connection"`
 }
 
 // Patch changes the household's preferences.

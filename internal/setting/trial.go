@@ -29,11 +29,11 @@ type TestModel struct {
 type ModelTest struct {
 	OK           bool          `json:"ok" doc:"Whether workflows can use this model"`
 	Model        string        `json:"model"`
-	ToolCall     bool          `json:"tool_call" doc:"Whether the model called the tool that it was given"`
+	ToolCall     bool          `json:"tool_call" doc:"Whether the model called the given tool"`
 	CodeSeen     bool          `json:"code_seen" doc:"Whether it saw the code at the very beginning of the prompt; if not, the server's context is too small and it dropped the beginning"`
-	InputTokens  *int64        `json:"input_tokens" doc:"null if the server did not say"`
-	OutputTokens *int64        `json:"output_tokens" doc:"null if the server did not say"`
-	Cost         *money.Micros `json:"cost_usd,omitempty" doc:"What the test cost; omitted if the model has no price or the server did not count"`
+	InputTokens  *int64        `json:"input_tokens" doc:"null if the server did not report it"`
+	OutputTokens *int64        `json:"output_tokens" doc:"null if the server did not report it"`
+	Cost         *money.Micros `json:"cost_usd,omitempty" doc:"Cost of the test; omitted if the model has no price or the server did not count tokens"`
 	TookMS       int64         `json:"took_ms"`
 	Message      string        `json:"message" doc:"What the result means, and what to do"`
 }
@@ -52,7 +52,7 @@ func (s *Settings) tryModel(ctx context.Context, q pg.Querier, in TestModel) (Mo
 		out.Model = *agents.DefaultModel
 	default:
 		return out, errs.Field("model", "required",
-			"must be given: the household has no default model of this provider")
+			"is required: the household has no default model for this provider")
 	}
 	price, priced, err := s.Price(ctx, q, in.Provider, out.Model)
 	if err != nil {
@@ -83,22 +83,22 @@ func (s *Settings) tryModel(ctx context.Context, q pg.Querier, in TestModel) (Mo
 	return out, nil
 }
 
-// failure says what a failed call means.
+// failure explains a failed call.
 func failure(err error) string {
 	e, ok := errors.AsType[*model.Error](err)
 	switch {
 	case !ok && errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("the model did not answer within %d seconds. Runs wait longer, up to ten minutes until the "+
-			"first word; if the model was only loading, test it again", int(testPatience.Seconds()))
+		return fmt.Sprintf("the model did not respond within %d seconds. Runs wait up to ten minutes for the "+
+			"first word; if the model was still loading, test it again", int(testPatience.Seconds()))
 	case !ok:
-		return "the test was stopped; try it again"
+		return "the test was stopped; try again"
 	case e.Said != "":
 		return e.Advice + ". The server said: " + e.Said.Plain()
 	}
 	return e.Advice
 }
 
-// judge says what a reply means.
+// judge evaluates a reply.
 func (t *ModelTest) judge(r model.Request, reply model.Reply, code string, priced bool) {
 	said := ""
 	for _, c := range reply.Calls {
@@ -113,29 +113,30 @@ func (t *ModelTest) judge(r model.Request, reply model.Reply, code string, price
 	cut := reply.Usage.Known && model.WasCut(model.Prompt{Bytes: r.Bytes(), Tokens: reply.Usage.Prompt()})
 	switch {
 	case cut && !t.CodeSeen:
-		t.Message = fmt.Sprintf("the server read only %d tokens of a prompt of %d bytes: its context is too small and "+
-			"it dropped the beginning without an error. Give it a context of at least 16,384 tokens (Ollama: "+
-			"OLLAMA_CONTEXT_LENGTH=16384, llama.cpp: -c 16384) and test again", *t.InputTokens, r.Bytes())
+		t.Message = fmt.Sprintf("the server read only %d tokens of a %d-byte prompt: its context is too "+
+			"small, so it dropped the beginning without an error. Set the context to at least 16,384 tokens "+
+			"(Ollama: OLLAMA_CONTEXT_LENGTH=16384, llama.cpp: -c 16384) and test again", *t.InputTokens, r.Bytes())
 	case reply.Stop == model.Cut:
-		t.Message = "the model used up its tokens before it called the tool; choose a model that thinks less, or a " +
-			"larger context"
+		t.Message = "the model used up its tokens before it called the tool; choose a model with less " +
+			"reasoning, or a larger context"
 	case reply.Stop == model.Refused:
-		t.Message = "the model refused to answer; choose another model"
+		t.Message = "the model refused to respond; choose another model"
 	case !t.ToolCall:
-		t.Message = "the model answered in words and did not call the tool; choose a model that can call tools, and " +
-			"check that its server has tool calls enabled"
+		t.Message = "the model replied with text instead of calling the tool; choose a model that can call " +
+			"tools, and check that its server has tool calls enabled"
 	case !t.CodeSeen:
-		t.Message = "the model called the tool with a wrong code: it did not see the beginning of the prompt, or it " +
-			"is too small to follow it. Give the server a context of at least 16,384 tokens, or choose another model"
+		t.Message = "the model called the tool with a wrong code: it didn't see the beginning of the prompt, " +
+			"or is too small to follow it. Set the server's context to at least 16,384 tokens, or choose " +
+			"another model"
 	default:
 		t.OK = true
 		t.Message = "the model read the whole prompt and called the tool"
 		if !reply.Usage.Known {
-			t.Message += "; its server does not count tokens, so runs are counted at the most that they could cost"
+			t.Message += "; its server doesn't count tokens, so each run counts at its maximum cost"
 		}
 		if !priced {
-			t.Message += "; it has no price yet, so it cannot run while spending is limited (set one, 0 for a model " +
-				"of your own)"
+			t.Message += "; it has no price yet, so it can't run while a cost limit is set (set a price, 0 " +
+				"for a local model)"
 		}
 	}
 	for _, n := range reply.Notes {

@@ -7,8 +7,8 @@ import (
 	"coffer/internal/text"
 )
 
-// browser is what a member recognises a session by: the browser and the system it runs on, as far
-// as its own words tell.
+// browser returns a description by which a member recognizes a session: the browser and its system,
+// as far as the user agent shows them.
 func browser(r *http.Request) string {
 	agent := r.UserAgent()
 	find := func(names ...string) string {

@@ -36,13 +36,13 @@ type DeviceAnswer struct {
 type TokenRequest struct {
 	GrantType    string `json:"grant_type" enum:"urn:ietf:params:oauth:grant-type:device_code,authorization_code,refresh_token"`
 	DeviceCode   string `json:"device_code,omitempty" doc:"For the device grant"`
-	ClientID     string `json:"client_id,omitempty" doc:"For a program that a member allows at /mcp, as below"`
+	ClientID     string `json:"client_id,omitempty" doc:"For an assistant that a member connects at /mcp, as below"`
 	Code         string `json:"code,omitempty" doc:"For the code grant: valid once, for one minute"`
 	CodeVerifier string `json:"code_verifier,omitempty" doc:"For the code grant: the PKCE verifier (S256)"`
 	RedirectURI  string `json:"redirect_uri,omitempty" doc:"For the code grant"`
 	RefreshToken string `json:"refresh_token,omitempty" doc:"Valid once; the response contains the next one"`
 	Scope        string `json:"scope,omitempty" doc:"With a refresh token: read, to get less than was granted"`
-	Resource     string `json:"resource,omitempty" doc:"The address that the token is for"`
+	Resource     string `json:"resource,omitempty" doc:"URL that the token is for"`
 }
 
 // A TokenAnswer is what was granted: a key for a device, an access token for a program that a
@@ -60,8 +60,8 @@ type RevokeRequest struct {
 	Token string `json:"token" doc:"The key or token; revoking a token ends everything that came from the same consent"`
 }
 
-// revoke answers the same whether there was such a key or not: the standard says so, and who
-// guesses learns nothing.
+// revoke responds the same whether the key existed or not: the standard requires it, and a guesser
+// learns nothing.
 func (d *Desk) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err := form(r); err != nil || r.PostForm.Get("token") == "" {
 		return refuse(w, "invalid_request", "send a form with the token")
@@ -79,7 +79,8 @@ func (d *Desk) grants() []Route {
 		{
 			Pattern: "POST /oauth/device_authorization", Serve: d.deviceAuthorization, Name: "auth.device", Form: true,
 			In: op.SchemaOf[DeviceRequest](), Out: op.SchemaOf[DeviceAnswer](), Refusals: refusals,
-			Summary: "Starts the device grant of RFC 8628: a program asks for a key, which an admin grants at /device.",
+			Summary: "Starts the device grant of RFC 8628: a program requests a key, which an admin approves " +
+				"at /device.",
 		},
 		{
 			Pattern: "POST /oauth/revoke", Serve: d.revoke, Name: "auth.revoke", Form: true,
@@ -95,7 +96,7 @@ func (d *Desk) grants() []Route {
 	}
 }
 
-// refuse answers an error as RFC 6749 has it.
+// refuse writes an error in the form of RFC 6749.
 func refuse(w http.ResponseWriter, code, description string) error {
 	return Refuse(w, http.StatusBadRequest, code, description)
 }
@@ -153,42 +154,43 @@ func (d *Desk) token(w http.ResponseWriter, r *http.Request) error {
 
 var (
 	codeBody = page.Parse(`
+<p class="lead">Enter the code shown on your device.</p>
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
-<p class="lead">Enter the code that the program shows.</p>
 <form method="get" action="/device">
 <label>Code <input name="user_code" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20" placeholder="XXXX-XXXX" value="{{.Code}}"></label>
-<button>Continue</button>
+<p class="actions"><button>Continue</button></p>
 </form>`)
 	askBody = page.Parse(`
-<p class="lead">Did you just start this program yourself, and does it show <strong class="code">{{.UserCode}}</strong>?</p>
+<p class="lead">Did you just start this, and does it show <strong class="code">{{.UserCode}}</strong>?</p>
 <dl>
 <dt>Name</dt><dd>{{.Client}}</dd>
 <dt>Address</dt><dd>{{.Address}}</dd>
 <dt>Requested at</dt><dd>{{.CreatedAt.Time.Format "15:04:05 MST"}}</dd>
-<dt>Requested access</dt><dd>{{if eq .Scope "full_access"}}read and change everything{{else}}read everything{{end}}</dd>
+<dt>Requested access</dt><dd>{{if eq .Scope "full_access"}}View and edit{{else}}View only{{end}}</dd>
 </dl>
-<p class="warn">If someone else sent you this code, refuse: anyone who has the key can see all of the household's money.</p>
+<p class="warn">If someone sent you this code, deny it. The key would give them access to all your data.</p>
 <form class="deliberate" method="post" action="/device">
 <input type="hidden" name="user_code" value="{{.UserCode}}">
-<label><input type="radio" name="scope" value="read_only" checked> It may read</label>
-<label><input type="radio" name="scope" value="full_access"> It may read and change everything</label>
-<button name="decision" value="grant">Grant a key</button>
-<button class="quiet" name="decision" value="refuse">Refuse</button>
+<fieldset><legend>Permissions</legend>
+<label class="choice"><input type="radio" name="scope" value="read_only" checked> View only <small>Reads accounts, transactions, budgets and reports. Changes nothing.</small></label>
+<label class="choice"><input type="radio" name="scope" value="full_access"> View and edit <small>Also changes transactions and rules. Changes are recorded and can be undone.</small></label>
+</fieldset>
+<div class="actions"><button class="quiet" name="decision" value="refuse">Deny</button><button name="decision" value="grant">Authorize</button></div>
 </form>`)
 	decidedBody = page.Parse(`
-{{if .Scope}}<p class="lead">{{.Client}} gets its key within seconds. It may {{if eq .Scope "full_access"}}read and change everything{{else}}read everything{{end}}.</p>
-<p class="dim">The key is listed with the others, under that name, and can be revoked at any time.</p>
-{{else}}<p class="lead">{{.Client}} was refused.</p>{{end}}`)
+{{if .Scope}}<p class="lead">{{.Client}} is connected with {{if eq .Scope "full_access"}}edit{{else}}view-only{{end}} access.</p>
+<p class="dim">You can revoke it anytime under API keys.</p>
+{{else}}<p class="lead">{{.Client}} gets no access.</p>{{end}}`)
 )
 
 type codePage struct{ Code, Fault string }
 
-// admin is the admin who is signed in; others are told.
+// admin returns the signed-in admin; for other members it returns an error.
 func (d *Desk) admin(w http.ResponseWriter, r *http.Request, form string) (op.Actor, bool, error) {
 	actor, ok, err := d.member(w, r, form)
 	if ok && actor.Role != op.RoleAdmin {
 		return actor, false, errs.New(errs.Forbidden,
-			"only an admin of the household can allow a program; ask an admin to open this page")
+			"only admins can authorize a device; ask an admin to open this page")
 	}
 	return actor, ok, err
 }
@@ -199,19 +201,19 @@ func (d *Desk) showDevice(w http.ResponseWriter, r *http.Request) error {
 	}
 	code := r.URL.Query().Get("user_code")
 	if code == "" {
-		return page.Page{Title: "Allow a program", Body: codeBody, Data: codePage{}}.Write(w)
+		return page.Page{Title: "Authorize a device", Body: codeBody, Data: codePage{}}.Write(w)
 	}
 	asking, err := d.Auth.Asked(r.Context(), code)
 	if errs.Is(err, errs.NotFound) {
 		return page.Page{
-			Title: "Allow a program", Body: codeBody,
+			Title: "Authorize a device", Body: codeBody,
 			Data: codePage{strings.ToUpper(code), formError(err)},
 		}.Because(err).Write(w)
 	}
 	if err != nil {
 		return err
 	}
-	return page.Page{Title: "Allow this program?", Body: askBody, Data: asking}.Write(w)
+	return page.Page{Title: "Authorize this device?", Body: askBody, Data: asking}.Write(w)
 }
 
 func (d *Desk) postDevice(w http.ResponseWriter, r *http.Request) error {
@@ -234,9 +236,9 @@ func (d *Desk) postDevice(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	asking.Scope = scope
-	title := "Granted"
+	title := "Device authorized"
 	if scope == "" {
-		title = "Refused"
+		title = "Request denied"
 	}
 	return page.Page{Title: title, Body: decidedBody, Data: asking}.Write(w)
 }

@@ -14,23 +14,23 @@ import (
 // people send links look at them too.
 
 var joinBody = page.Parse(`
+<p class="lead">{{if .Replaces}}Hi {{.Name}}, an admin set your current password. Choose a new one that only you know.{{else}}Choose how you want to sign in.{{end}}</p>
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
-{{if .Replaces}}<p class="lead">An admin set your password, and so knows it. Choose one of your own, {{.Name}}.</p>
-{{else}}<p class="lead">Welcome, {{.Name}}. You are invited to a household’s books. Choose how you sign in; nobody else will know it.</p>{{end}}
-{{if .Plain}}<p class="warn">This page was not loaded over HTTPS, so your browser will not keep you signed in. Use https, or open it on the server itself.</p>{{end}}
-<p><button id="join-passkey" hidden>Use a passkey: your fingerprint, face or screen lock</button></p><p class="warn" id="fault" role="alert" hidden></p>
+{{if .Plain}}<p class="warn">` + plain + `</p>{{end}}
+<div class="passkey" hidden><button id="join-passkey" data-origin="{{.Origin}}">{{template "key"}}Use a passkey</button><p class="dim">Fingerprint, face or screen lock</p><p class="or">or with a password</p></div>
+<p class="warn" id="fault" role="alert" hidden></p>
 <form method="post">
 {{if .Known}}<input type="hidden" name="username" autocomplete="username" value="{{.Email}}"><p>You sign in with <strong>{{.Email}}</strong>.</p>
-{{else}}<label>E-mail address to sign in with <input name="email" type="email" autocomplete="username" required value="{{.Email}}"></label>
-{{end}}<label>Password, at least 10 characters <input name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" required autofocus></label>
-<button{{if not .Replaces}} class="quiet"{{end}}>{{if .Replaces}}Set the password{{else}}Join with a password{{end}}</button>
+{{else}}<label>Email <input name="email" type="email" autocomplete="username" required value="{{.Email}}"></label>
+{{end}}<label><span>Password <small>At least 10 characters</small></span><input name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" required autofocus></label>
+<button>{{if .Replaces}}Set password{{else}}Join with password{{end}}</button>
 </form>
-<p class="dim">Nothing is ever sent to the address. A sentence makes a good password.</p>
+<p class="dim">coffer never sends email. Tip: use a sentence as your password.</p>
 `)
 
 type joinPage struct {
-	Name, Email, Fault     string
-	Known, Replaces, Plain bool
+	Name, Email, Fault, Origin string
+	Known, Replaces, Plain     bool
 }
 
 func (d *Desk) showJoin(w http.ResponseWriter, r *http.Request) error {
@@ -42,15 +42,17 @@ func (d *Desk) showJoin(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *Desk) writeJoin(w http.ResponseWriter, r *http.Request, j auth.Joining, p joinPage, because error) error {
-	p.Name, p.Replaces, p.Plain = j.User.Name, j.Replaces, !d.safe(r)
+	p.Name, p.Replaces, p.Plain, p.Origin = j.User.Name, j.Replaces, !d.safe(r), d.passkeyOrigin()
 	if j.Email != "" {
 		p.Email, p.Known = j.Email, true
 	}
-	title := "Join the household"
-	if j.Replaces {
-		title = "Choose your own password"
+	out := page.Page{
+		Title: "Join the household", Heading: "Welcome, " + p.Name, Scene: true, Body: joinBody, Data: p,
 	}
-	return withScript(page.Page{Title: title, Body: joinBody, Data: p}).Because(because).Write(w)
+	if j.Replaces {
+		out.Title, out.Heading = "Choose a new password", ""
+	}
+	return withScript(out).Because(because).Write(w)
 }
 
 func (d *Desk) postJoin(w http.ResponseWriter, r *http.Request) error {
@@ -72,15 +74,15 @@ func (d *Desk) postJoin(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// joined signs in whoever has just joined. Where they go on does not name the link.
+// joined signs in the member who has just joined, and opens the app.
 func (d *Desk) joined(w http.ResponseWriter, r *http.Request, e auth.SignIn, on func(next string) error) error {
 	if _, err := d.open(w, r, e); err != nil {
 		return err
 	}
-	return on(account + "?done=joined")
+	return on(home)
 }
 
-// replace leads whoever came with a password that somebody else had set to where they choose one.
+// replace redirects a member whose password was set by an admin to the page where they choose one.
 func (d *Desk) replace(w http.ResponseWriter, r *http.Request, e auth.SignIn) error {
 	token, err := d.Auth.Replacing(r.Context(), e)
 	if err != nil {

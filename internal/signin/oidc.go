@@ -31,8 +31,8 @@ type Issuer struct {
 
 const (
 	issuerLife = 10 * time.Minute // how long signing in elsewhere may take
-	// before one that did not answer is asked again, so that those who wait for it do not each wait
-	// for themselves
+	// the pause before an issuer that did not respond is asked again, so that callers that wait for
+	// it do not each wait in turn
 	issuerPause = 5 * time.Second
 )
 
@@ -79,10 +79,10 @@ func (d *Desk) oauth(p *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// trip is what we remember of someone who signs in elsewhere.
+// trip is the stored state of a sign-in at an issuer.
 type trip struct {
 	Nonce, Verifier, Next string
-	Again                 bool // the issuer must ask the member anew, and say when it did
+	Again                 bool // the issuer must ask the member again, and state when it did
 }
 
 // issuerCookie ties the way back to the browser that set out: a stranger's link must not sign
@@ -120,9 +120,9 @@ func (d *Desk) joinIssuer(w http.ResponseWriter, r *http.Request) error {
 
 // departBody is a page to go on from, because a form of ours may lead only to ourselves.
 var departBody = page.Parse(
-	`<p class="lead">Sign in with the account that you want to use from now on.</p><p><a class="button" href="{{.To}}">Continue to {{.Name}}</a></p>`)
+	`<p class="lead">Sign in with the account that you want to use from now on.</p><p class="actions"><a class="button" href="{{.To}}">Continue to {{.Name}}</a></p>`)
 
-// depart remembers a trip and answers where it leads.
+// depart remembers a trip and returns its target.
 func (d *Desk) depart(w http.ResponseWriter, r *http.Request, actor op.Actor, t trip) (string, error) {
 	p, _, err := d.Issuer.find(r.Context())
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/op"
 )
 
-// What the desk does for the packages below it, which have pages of their own.
+// Functions of the desk for the packages below it, which have their own pages.
 
 // Page turns a page into a route: an error becomes an error page, and a POST must come from a page
 // of coffer.

@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"coffer/internal/page"
 )
 
-// pages are what people see.
+// pages returns the pages for people.
 func (d *Desk) pages() []Route {
 	return []Route{
 		{Pattern: "GET /login", Serve: d.page(d.showLogin)},
@@ -37,8 +36,8 @@ func (d *Desk) pages() []Route {
 	}
 }
 
-// page makes a route of a page: what it returns as an error becomes an error page, and what it
-// posts must come from a page of ours.
+// page turns a page function into a route: an error becomes an error page, and a post must come
+// from one of our pages.
 func (d *Desk) page(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		err := d.local(r)
@@ -101,23 +100,28 @@ func (d *Desk) proven(w http.ResponseWriter, r *http.Request, actor op.Actor, fo
 }
 
 var loginBody = page.Parse(`
+{{if .Again}}<p class="lead">For your security, sign in again to continue.</p>{{end}}
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
-{{if .Again}}<p class="lead">This needs a sign-in from the last five minutes. Sign in again to continue.</p>{{end}}
-{{if .Plain}}<p class="warn">This page was not loaded over HTTPS, so your browser will not keep you signed in. Use https, or open it on the server itself.</p>{{end}}
+{{if .Plain}}<p class="warn">` + plain + `</p>{{end}}
+<div class="passkey" hidden><button id="passkey" data-origin="{{.Origin}}" data-next="{{.Next}}">{{template "key"}}Sign in with a passkey</button><p class="or">or with a password</p></div>
+<p class="warn" id="fault" role="alert" hidden></p>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="{{.Next}}">{{if .Again}}<input type="hidden" name="again" value="1">{{end}}
-<label>E-mail address <input name="email" type="email" autocomplete="username webauthn" required{{if not .Email}} autofocus{{end}} value="{{.Email}}"></label>
+<label>Email <input name="email" type="email" autocomplete="username webauthn" required{{if not .Email}} autofocus{{end}} value="{{.Email}}"></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required{{if .Email}} autofocus{{end}}></label>
 <button>Sign in</button>
 </form>
-<p><button class="quiet" id="passkey" data-next="{{.Next}}" hidden>Sign in with a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
 {{with .Issuer}}<p><a class="button quiet" href="/login/oidc?next={{$.Next}}{{if $.Again}}&amp;again=1{{end}}">Sign in with {{.}}</a></p>{{end}}
-<p class="dim"><a href="/login/recovery?next={{.Next}}">Use a recovery code</a></p>
+<p class="dim">Can't sign in? <a href="/login/recovery?next={{.Next}}">Use a recovery code</a> or ask an admin for a new invitation link.</p>
 `)
 
+// plain warns where the browser keeps no session.
+const plain = "This page isn't using HTTPS, so you can't stay signed in. Open the https address, or use the " +
+	"server itself."
+
 type loginPage struct {
-	Next, Email, Fault, Issuer string
-	Plain, Again               bool
+	Next, Email, Fault, Issuer, Origin string
+	Plain, Again                       bool
 }
 
 func (d *Desk) showLogin(w http.ResponseWriter, r *http.Request) error {
@@ -136,22 +140,22 @@ func (d *Desk) showLogin(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *Desk) writeLogin(w http.ResponseWriter, r *http.Request, p loginPage, because error) error {
-	p.Plain = !d.safe(r)
+	p.Plain, p.Origin = !d.safe(r), d.passkeyOrigin()
 	if d.Issuer != nil {
 		p.Issuer = d.Issuer.Name
 	}
-	title := "Sign in"
+	title, heading := "Sign in", "Welcome back"
 	if p.Again {
-		title = "Is it still you?"
+		title, heading = "Confirm it's you", ""
 	}
 	// on the way to a consent, in a window that an assistant's site opened
 	return withScript(page.Page{
-		Title: title, Body: loginBody, Data: p,
+		Title: title, Heading: heading, Scene: true, Body: loginBody, Data: p,
 		Allow: page.Sources{Opened: true},
 	}).Because(because).Write(w)
 }
 
-// safe says whether a browser will keep our cookie: over HTTPS, also when a proxy speaks it for us,
+// safe reports whether a browser will keep our cookie: over HTTPS, also if a proxy terminates it,
 // and on loopback.
 func (d *Desk) safe(r *http.Request) bool {
 	if r.TLS != nil || strings.HasPrefix(d.Base, "https://") {
@@ -169,7 +173,7 @@ func (d *Desk) postLogin(w http.ResponseWriter, r *http.Request) error {
 		Again: r.PostForm.Get("again") != "",
 	}
 	if p.Email == "" || r.PostForm.Get("password") == "" {
-		err := errs.New(errs.ValidationError, "enter your e-mail address and your password")
+		err := errs.New(errs.ValidationError, "enter your email and password")
 		p.Fault = formError(err)
 		return d.writeLogin(w, r, p, err)
 	}
@@ -191,7 +195,7 @@ func (d *Desk) postLogin(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// formError is what an error says to whoever filled a form in, each fault by itself.
+// formError returns the text of an error for the person who filled in a form, each fault by itself.
 func formError(err error) string {
 	face := errs.Public(err, "")
 	if len(face.Details) == 0 {
@@ -201,7 +205,7 @@ func formError(err error) string {
 	said := map[string]bool{} // an empty field breaks several rules, and the first is enough to mend it
 	for _, fault := range face.Details {
 		if !said[fault.Field] {
-			all = append(all, page.Sentence(fault.Field+": "+fault.Message))
+			all = append(all, page.Sentence(fault.Field+" "+fault.Message))
 		}
 		said[fault.Field] = true
 	}
@@ -216,137 +220,16 @@ func (d *Desk) postLogout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-var accountBody = page.Parse(`
-{{with .Note}}<p class="note" role="status">{{.}}</p>{{end}}
-{{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
-<p class="lead">{{.User.Name}}{{with .User.Email}} · {{.}}{{end}} · {{.User.Role}}</p>
-<p><a class="button" href="/">Go to the overview</a></p>
-<h2>Sign-in methods</h2>
-{{range .Logins}}{{if and $.Proved (gt (len $.Logins) 1)}}<form class="card" method="post" action="/account/logins/end"><p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>
-<input type="hidden" name="login" value="{{.ShortID}}"><button class="quiet">Remove</button></form>{{else}}<p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>{{end}}{{end}}
-<p>recovery codes <span class="dim">{{.Codes}} left</span></p>
-{{if .Proved}}<p><button class="quiet" id="new-passkey" hidden>Add a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
-{{with .Issuer}}<form method="post" action="/account/oidc"><button class="quiet">Add {{.}}</button></form>{{end}}
-<form method="post" action="/account/recovery"><button class="quiet">{{if .Codes}}Create new recovery codes{{else}}Create recovery codes{{end}}</button></form>
-{{if .Codes}}<form method="post" action="/account/recovery/end"><button class="quiet">Remove the recovery codes</button></form>{{end}}
-{{else}}<p><a class="button quiet" href="/login?again=1&amp;next=%2Faccount">Sign in again to change these</a></p>{{end}}
-{{if .HasPassword}}<details><summary>Change your password</summary>
-<form method="post" action="/account/password">
-<input type="hidden" name="username" autocomplete="username" value="{{with .User.Email}}{{.}}{{end}}">
-{{if not .Recovered}}<label>Current password <input name="old" type="password" autocomplete="current-password" required></label>
-{{end}}<label>New password, at least 10 characters <input name="new" type="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
-<button>Change password</button>
-</form></details>{{end}}
-<h2>Sessions</h2>
-{{range .Sessions}}<form class="card" method="post" action="/account/sessions/end"><p>{{.Name}} <span class="dim">since {{.CreatedAt.Time.Format "2 January 2006, 15:04 MST"}}</span></p>
-{{if eq .ShortID $.Current}}<p class="dim">This browser</p>{{else}}<input type="hidden" name="session" value="{{.ShortID}}"><button class="quiet">Sign out there</button>{{end}}</form>{{end}}
-<form method="post" action="/logout"><button class="quiet">Sign out</button></form>
-<p class="dim">Programs that act in your name are listed under <a href="/account/assistants">your assistants</a>.</p>
-{{if eq .User.Role "admin"}}<p class="dim">Does a program on another machine need a key? <a href="/device">Enter its code</a>.</p>{{end}}
-`)
-
-type accountPage struct {
-	User                auth.User
-	Logins              []auth.Login
-	Sessions            []auth.Session
-	Current             string
-	Note, Fault, Issuer string
-	HasPassword, Proved bool
-	Codes               int  // recovery codes that are left
-	Recovered           bool // who came in with one may have forgotten the password
-}
-
-var notes = map[string]string{
-	"password": "The password was changed. You were signed out everywhere else.",
-	"session":  "You were signed out there.",
-	"login":    "The sign-in method was removed. You were signed out everywhere else.",
-	"recovery": "You signed in with a recovery code, which is now used up. Change your password or add a passkey.",
-	"codes":    "The recovery codes no longer work.",
-	"oidc":     "You can now sign in with this account.",
-	"passkey":  "You can now sign in with this passkey.",
-	"welcome":  "The household is set up, and you are its admin.",
-	"joined": "You have joined the household, and nobody else knows how you sign in. Recovery codes help if you " +
-		"lose that.",
-}
-
-func (d *Desk) showAccount(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.member(w, r, account)
-	if !ok {
-		return err
-	}
-	return d.writeAccount(w, r.Context(), actor, accountPage{Note: notes[r.URL.Query().Get("done")]}, nil)
-}
-
-func (d *Desk) writeAccount(
-	w http.ResponseWriter, ctx context.Context, actor op.Actor, //nolint:revive // the writer comes first in handlers
-	p accountPage, because error,
-) error {
-	home, err := d.Auth.Home(ctx, actor)
-	if err != nil {
-		return err
-	}
-	p.User, p.Logins, p.Sessions = home.User, home.Logins, home.Sessions
-	p.Current, p.Proved = home.Session.ShortID, actor.Proved
-	p.Codes, p.Recovered = home.Codes, home.Recovered
-	for _, l := range p.Logins {
-		p.HasPassword = p.HasPassword || l.Kind == auth.Password
-	}
-	if d.Issuer != nil {
-		p.Issuer = d.Issuer.Name
-	}
-	return withScript(page.Page{Title: "Your account", Body: accountBody, Data: p}).Because(because).Write(w)
-}
-
-func (d *Desk) postPassword(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.member(w, r, account)
-	if !ok {
-		return err
-	}
-	err = d.Auth.ChangePassword(r.Context(), actor, r.PostForm.Get("old"), r.PostForm.Get("new"), address(r))
-	if face := errs.Public(err, ""); face != nil && face.Code.Status() < http.StatusInternalServerError {
-		return d.writeAccount(w, r.Context(), actor, accountPage{Fault: formError(err)}, err)
-	}
-	if err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/account?done=password", http.StatusSeeOther)
-	return nil
-}
-
-func (d *Desk) postEnd(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.member(w, r, account)
-	if !ok {
-		return err
-	}
-	if err := d.Auth.EndOwnSession(r.Context(), actor, r.PostForm.Get("session")); err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/account?done=session", http.StatusSeeOther)
-	return nil
-}
-
-func (d *Desk) postEndLogin(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.member(w, r, account)
-	if !ok || !d.proven(w, r, actor, account) {
-		return err
-	}
-	if err := d.Auth.EndOwnLogin(r.Context(), actor, r.PostForm.Get("login")); err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/account?done=login", http.StatusSeeOther)
-	return nil
-}
-
 var setupBody = page.Parse(`
+<p class="lead">Create the first account. You'll be the household's admin.</p>
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
-<p class="lead">Nobody can sign in here yet. The person who fills in this form becomes the household's first admin.</p>
 <form method="post">
-<label>Your name <input name="name" autocomplete="name" required maxlength="200" autofocus value="{{.Name}}"></label>
-<label>E-mail address <input name="email" type="email" autocomplete="username" required value="{{.Email}}"></label>
-<label>Password, at least 10 characters <input name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
-<button>Set up the household</button>
+<label>Name <input name="name" autocomplete="name" required maxlength="200" autofocus value="{{.Name}}"></label>
+<label>Email <input name="email" type="email" autocomplete="username" required value="{{.Email}}"></label>
+<label><span>Password <small>At least 10 characters</small></span><input name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
+<p class="dim">Your email is only used to sign in; coffer never sends email. Tip: use a sentence as your password.</p>
+<button>Create household</button>
 </form>
-<p class="dim">You sign in with this address; nothing is ever sent to it. A sentence makes a good password.</p>
 `)
 
 type setupPage struct{ Name, Email, Fault string }
@@ -355,20 +238,22 @@ func (d *Desk) showSetup(w http.ResponseWriter, r *http.Request) error {
 	if err := d.Auth.Holds(r.Context(), auth.SetupTicket, r.PathValue("token")); err != nil {
 		return err
 	}
-	return page.Page{Title: "Welcome to coffer", Body: setupBody, Data: setupPage{}}.Write(w)
+	return writeSetup(w, setupPage{}, nil)
+}
+
+func writeSetup(w http.ResponseWriter, p setupPage, because error) error {
+	return page.Page{Title: "Create household", Scene: true, Body: setupBody, Data: p}.Because(because).Write(w)
 }
 
 func (d *Desk) postSetup(w http.ResponseWriter, r *http.Request) error {
 	in := auth.FirstAdmin{
 		Name:  strings.TrimSpace(r.PostForm.Get("name")),
 		Email: strings.TrimSpace(r.PostForm.Get("email")), Password: r.PostForm.Get("password"),
+		Currency: currencyOf(r.Header.Get("Accept-Language")),
 	}
 	u, err := d.Auth.SetUp(r.Context(), in, r.PathValue("token"))
 	if errs.Is(err, errs.ValidationError) {
-		return page.Page{
-			Title: "Welcome to coffer", Body: setupBody,
-			Data: setupPage{in.Name, in.Email, formError(err)},
-		}.Because(err).Write(w)
+		return writeSetup(w, setupPage{in.Name, in.Email, formError(err)}, err)
 	}
 	if err != nil {
 		return err
@@ -376,6 +261,6 @@ func (d *Desk) postSetup(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.open(w, r, auth.SignIn{User: u, By: auth.Password}); err != nil {
 		return err
 	}
-	http.Redirect(w, r, "/account?done=welcome", http.StatusSeeOther)
+	http.Redirect(w, r, home, http.StatusSeeOther)
 	return nil
 }

@@ -32,8 +32,8 @@ func withScript(p page.Page) page.Page {
 // passkeyLife is how long a member may take to touch the device.
 const passkeyLife = 5 * time.Minute
 
-// relyingParty is who passkeys are for: the host that people reach us at. Browsers refuse addresses
-// in numbers, so that on loopback it is localhost.
+// relyingParty returns the relying party of passkeys: the host that people reach us at. Browsers
+// reject numeric addresses, so on loopback it is localhost.
 func relyingParty(base string) (*webauthn.WebAuthn, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -49,6 +49,9 @@ func relyingParty(base string) (*webauthn.WebAuthn, error) {
 	return webauthn.New(&webauthn.Config{RPID: name, RPDisplayName: "coffer", RPOrigins: []string{origin}})
 }
 
+// passkeyOrigin is the only address at which passkeys work. The script offers none anywhere else.
+func (d *Desk) passkeyOrigin() string { return d.party.Config.RPOrigins[0] }
+
 func (d *Desk) passkeyRoutes() []Route {
 	return []Route{
 		{Pattern: "POST /account/passkeys/begin", Serve: d.scripted(d.beginPasskey)},
@@ -60,7 +63,8 @@ func (d *Desk) passkeyRoutes() []Route {
 	}
 }
 
-// scripted is what the script calls: like a page, but answered as the API answers.
+// scripted turns a function into a route for the script: like a page, but with responses like the
+// API's.
 func (d *Desk) scripted(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter,
 	*http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -145,7 +149,7 @@ func (d *Desk) signedIn(r *http.Request) (op.Actor, holder, error) {
 		return actor, holder{}, err
 	}
 	if actor.Session == nil {
-		return actor, holder{}, errs.New(errs.InvalidLogin, "you are no longer signed in; sign in again")
+		return actor, holder{}, errs.New(errs.InvalidLogin, "your session has ended; sign in again")
 	}
 	_, u, err := d.Auth.CurrentSession(r.Context(), actor)
 	if err != nil {

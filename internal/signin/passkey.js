@@ -1,4 +1,6 @@
-// Passkeys: fetches options from the server, passes them to the browser and posts the browser's response. Buttons show only if the browser supports this.
+// Passkeys: fetches options from the server, passes them to the browser and posts the browser's response. Buttons show only
+// if the browser supports passkeys and the page was opened at the address that they belong to: plain http on a LAN and
+// addresses in numbers have none.
 "use strict";
 
 async function post(path, body) {
@@ -27,22 +29,16 @@ async function ceremony(path, ask, query) {
 }
 
 const able = window.PublicKeyCredential && PublicKeyCredential.parseCreationOptionsFromJSON && PublicKeyCredential.parseRequestOptionsFromJSON;
-const signIn = document.getElementById("passkey");
-const add = document.getElementById("new-passkey");
-if (able && signIn) {
-  signIn.hidden = false;
-  signIn.addEventListener("click", () => ceremony("/login/passkey",
-    (options) => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
-    "&next=" + encodeURIComponent(signIn.dataset.next)));
+const get = (options) => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
+const create = (options) => navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) });
+
+function offer(id, path, ask, query) {
+  const button = document.getElementById(id);
+  if (!able || !button || new URL(button.dataset.origin).origin !== location.origin) return;
+  button.closest(".passkey").hidden = false;
+  button.addEventListener("click", () => ceremony(path, ask, query(button)));
 }
-if (able && add) {
-  add.hidden = false;
-  add.addEventListener("click", () => ceremony("/account/passkeys",
-    (options) => navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }), ""));
-}
-const join = document.getElementById("join-passkey");
-if (able && join) {
-  join.hidden = false;
-  join.addEventListener("click", () => ceremony(location.pathname + "/passkey",
-    (options) => navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }), ""));
-}
+
+offer("passkey", "/login/passkey", get, (button) => "&next=" + encodeURIComponent(button.dataset.next));
+offer("new-passkey", "/account/passkeys", create, () => "");
+offer("join-passkey", location.pathname + "/passkey", create, () => "");

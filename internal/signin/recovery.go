@@ -18,14 +18,14 @@ func (d *Desk) recoveryRoutes() []Route {
 }
 
 var recoveryBody = page.Parse(`
+<p class="lead">Enter one of your recovery codes. Each works once.</p>
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
-<p class="lead">Use one of the ten codes that you wrote down when you set up recovery. Each code works once.</p>
 <form method="post" action="/login/recovery">
 <input type="hidden" name="next" value="{{.Next}}">
 <label>Recovery code <input name="code" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="40" placeholder="XXXX-XXXX-XXXX-XXXX"></label>
 <button>Sign in</button>
 </form>
-<p class="dim">If you have no code, an admin of the household can set a new password for you. <a href="/login?next={{.Next}}">Sign in another way</a></p>`)
+<p class="dim">No code? Ask an admin for a new invitation link. <a href="/login?next={{.Next}}">Other sign-in options</a></p>`)
 
 type recoveryPage struct{ Next, Fault string }
 
@@ -36,7 +36,7 @@ func (d *Desk) showRecovery(w http.ResponseWriter, r *http.Request) error {
 func writeRecovery(w http.ResponseWriter, p recoveryPage, because error) error {
 	// as the page that signs in
 	return page.Page{
-		Title: "Sign in with a recovery code", Body: recoveryBody, Data: p,
+		Title: "Sign in with a recovery code", Scene: true, Body: recoveryBody, Data: p,
 		Allow: page.Sources{Opened: true},
 	}.Because(because).Write(w)
 }
@@ -58,7 +58,7 @@ func (d *Desk) postRecovery(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.open(w, r, e); err != nil {
 		return err
 	}
-	if p.Next == account || p.Next == home { // the account page says that the code is used up
+	if p.Next == account || p.Next == home { // the account page shows that the code is used up
 		p.Next = account + "?done=recovery"
 	}
 	http.Redirect(w, r, p.Next, http.StatusSeeOther)
@@ -66,10 +66,10 @@ func (d *Desk) postRecovery(w http.ResponseWriter, r *http.Request) error {
 }
 
 var codesBody = page.Parse(`
-<p class="lead">Write these codes down or print this page, and keep them in a safe place.</p>
-<ul>{{range .}}<li><code class="code">{{.}}</code></li>{{end}}</ul>
-<p class="warn">They are shown only once. Anyone who has a code can sign in as you, once per code. Your earlier codes no longer work.</p>
-<p><a class="button" href="/account">I have saved them</a></p>`)
+<p class="lead">Print or save these codes and keep them somewhere safe.</p>
+<ul class="codes">{{range .}}<li><code class="code">{{.}}</code></li>{{end}}</ul>
+<p class="warn">You won't see them again. Anyone with a code can sign in as you. Older codes no longer work.</p>
+<p class="actions"><a class="button" href="/account">I saved them</a></p>`)
 
 // postCodes shows a member the codes that are made for them.
 func (d *Desk) postCodes(w http.ResponseWriter, r *http.Request) error {
@@ -84,7 +84,7 @@ func (d *Desk) postCodes(w http.ResponseWriter, r *http.Request) error {
 	return page.Page{Title: "Your recovery codes", Body: codesBody, Data: codes}.Write(w)
 }
 
-// postEndCodes ends the codes of a member, who may have lost the paper that they stand on.
+// postEndCodes deletes the codes of a member, for example because the printed page was lost.
 func (d *Desk) postEndCodes(w http.ResponseWriter, r *http.Request) error {
 	actor, ok, err := d.member(w, r, account)
 	if !ok || !d.proven(w, r, actor, account) {

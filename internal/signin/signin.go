@@ -29,7 +29,7 @@ type Desk struct {
 	Issuer *Issuer // nil for none
 	Base   string  // the address under which people reach the server, without a slash at its end
 
-	// what the token endpoint gives beside keys for devices, by grant_type; the form is parsed
+	// other grants of the token endpoint beside keys for devices, by grant_type; the form is parsed
 	Grants map[string]func(http.ResponseWriter, *http.Request) error
 
 	foreign http.CrossOriginProtection
@@ -85,7 +85,7 @@ func (d *Desk) Routes() []Route {
 
 // SignIn is the body of a sign-in.
 type SignIn struct {
-	Email    string `json:"email" doc:"The address that the member signs in with" example:"robin@example.com"`
+	Email    string `json:"email" doc:"The email that the member signs in with" example:"robin@example.com"`
 	Password string `json:"password" doc:"The member's password"`
 }
 
@@ -100,13 +100,13 @@ type Current struct {
 	SignedIn bool          `json:"signed_in"`
 	User     *auth.User    `json:"user"`
 	Session  *auth.Session `json:"session"`
-	Can      Can           `json:"can" doc:"What the member's role allows; all false if nobody is signed in"`
+	Can      Can           `json:"can" doc:"Permissions of the member's role; all false if no one is signed in"`
 }
 
-// A Can says what a member's role allows, so that clients need not know the roles.
+// A Can lists what a member's role allows, so clients need not know the roles.
 type Can struct {
-	Write bool `json:"write" doc:"May call what requires full_access"`
-	Admin bool `json:"admin" doc:"May also call what is reserved for admins (x-admin)"`
+	Write bool `json:"write" doc:"Can use what requires full_access"`
+	Admin bool `json:"admin" doc:"Can use what is reserved for admins (x-admin)"`
 }
 
 func (d *Desk) login(w http.ResponseWriter, r *http.Request) error {
@@ -169,7 +169,7 @@ func (d *Desk) local(r *http.Request) error {
 	return nil
 }
 
-// visitor is who the browser's session says; nobody where there is none or it has ended.
+// visitor returns the actor of the browser's session, or nobody if there is none or it has ended.
 func (d *Desk) visitor(r *http.Request) (op.Actor, error) {
 	cookies := r.CookiesNamed(auth.SessionCookie)
 	if len(cookies) == 0 {
@@ -231,8 +231,8 @@ func address(r *http.Request) string {
 	return host
 }
 
-// form reads what came with a request, in its address or as a form. What is no text goes no
-// further: the database would refuse it as a fault of ours.
+// form parses the form of a request, from its address or its body. It rejects values that are not
+// text, because the database would reject them as an internal error.
 func form(r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return errs.Wrap(err, errs.InvalidBody, "the form did not arrive completely; send it again")

@@ -47,7 +47,7 @@ func TestFormsAreText(t *testing.T) {
 	}
 }
 
-// What a page of another site makes a browser send is refused before anything is read.
+// Requests that a page of another site makes a browser send are rejected before anything is read.
 func TestOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
 	d, err := New(nil, "https://coffer.example", "https://coffer.example")
@@ -116,6 +116,26 @@ func TestBrowser(t *testing.T) {
 		r.Header.Set("User-Agent", agent)
 		if got := browser(r); got != want {
 			t.Errorf("%s: %q, want %q", agent, got, want)
+		}
+	}
+}
+
+// A passkey belongs to one address with a name; on a machine that has only a number, to localhost.
+func TestPasskeyOrigin(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"https://coffer.example":   "https://coffer.example",
+		"https://desk.local:8443":  "https://desk.local:8443",
+		"http://localhost:8080":    "http://localhost:8080",
+		"http://127.0.0.1:8080":    "http://localhost:8080",
+		"https://192.168.1.7:8443": "https://localhost:8443",
+	} {
+		d, err := New(nil, base, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.passkeyOrigin(); got != want {
+			t.Errorf("%s: %q, want %q", base, got, want)
 		}
 	}
 }

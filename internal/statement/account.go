@@ -28,6 +28,7 @@ type fileAccount struct {
 	Name        string         `db:"name"`
 	DisplayName *string        `db:"display_name"`
 	Type        string         `db:"type"`
+	Mask        *string        `db:"mask"`
 	Currency    money.Currency `db:"currency"`
 	Into        id.ID          `db:"-"` // itself, or the account that it was merged into
 }
@@ -37,22 +38,21 @@ func (a fileAccount) called(name string) bool {
 	return text.Fold(a.Name) == name || a.DisplayName != nil && text.Fold(*a.DisplayName) == name
 }
 
-// fits says whether the account is of the type and currency that a caller names.
+// fits reports whether the account has the type and currency that a caller names.
 func (a fileAccount) fits(w *FileAccount) bool {
 	return (w.Type == "" || w.Type == a.Type) && (w.Currency == "" || w.Currency == a.Currency)
 }
 
-// A newAccount is one that is to be made for a file.
+// A newAccount is an account to create for a file.
 type newAccount struct {
 	FileAccount
 	Named bool   `json:"named"` // by the caller, so that an account of that name is the one
 	Mask  string `json:"mask,omitempty"`
 }
 
-// chooseAccount is the account that a file goes into: the one with that id, the one of that name,
-// or the connection's only one. One that was merged stands for the account that it was merged into.
-// It is nil where one must be made. The caller has locked the connection, so that nobody else makes
-// one meanwhile.
+// chooseAccount returns the account for a file: the one with that id, the one of that name, or the
+// connection's only one. It may have been merged into another since. It is nil if one must be
+// created. The caller has locked the connection, so nobody else creates one meanwhile.
 func (s *Statements) chooseAccount(ctx context.Context, tx pg.Tx, connection id.ID, ref *string, want *FileAccount) (
 	*fileAccount, error,
 ) {
@@ -65,24 +65,30 @@ func (s *Statements) chooseAccount(ctx context.Context, tx pg.Tx, connection id.
 	case ref != nil:
 		for i, r := range rows {
 			if r.ShortID == *ref || r.ID.String() == strings.ToLower(*ref) {
-				return rows[i].now(), nil
+				return &rows[i], nil
 			}
 		}
 		return nil, pg.Named(pg.ErrNoRow, "account_id", "account of this connection", "{account.list} lists them")
 	case want != nil:
 		return ofName(rows, want)
-	case len(distinct(rows)) > 1:
+	}
+	only := distinct(rows)
+	switch {
+	case len(only) > 1:
 		return nil, errs.Field("account_id", "required", "is required: this connection has several accounts")
-	case len(rows) > 0:
-		return rows[0].now(), nil
+	case len(only) == 1:
+		if len(rows) > 1 { // others were merged into it, each with a number of its own
+			only[0].Mask = nil
+		}
+		return &only[0], nil
 	}
 	return nil, nil //nolint:nilnil // one must be made
 }
 
-// accountsOf are the accounts of a connection, and those that were merged into one that is there.
+// accountsOf returns the accounts of a connection, and those that were merged into an existing one.
 func (s *Statements) accountsOf(ctx context.Context, q pg.Querier, connection id.ID) ([]fileAccount, error) {
 	rows, err := pg.All[fileAccount](ctx, q, `
-		select id, short_id, name, display_name, type, currency from account
+		select id, short_id, name, display_name, type, mask, currency from account
 			where connection_id = $1 and (deleted_at is null or merged_into is not null) order by id`, connection)
 	if err != nil {
 		return nil, err
@@ -106,18 +112,27 @@ func (s *Statements) accountsOf(ctx context.Context, q pg.Querier, connection id
 	return slices.DeleteFunc(rows, func(r fileAccount) bool { return !slices.Contains(there, r.Into) }), err
 }
 
-// now is the account that the file goes into.
-func (a fileAccount) now() *fileAccount {
-	a.ID = a.Into
-	return &a
+// ofFile returns an error if the file cannot be of the account: if both numbers are known, they
+// must end alike.
+func (a fileAccount) ofFile(p csvfile.Preview) error {
+	file := lastDigits(p.AccountNumber.Plain())
+	if a.Mask == nil || *a.Mask == "" || file == "" || strings.EqualFold(*a.Mask, file) {
+		return nil
+	}
+	return errs.Field("account_id", "required", "is required: the file is from an account ending in %s, and the "+
+		"connection's only account ends in %s; give account_id to import the file into that account, or account with "+
+		"a name to create another one", file, *a.Mask)
 }
 
-// distinct leaves one of those that lead to the same account.
+// distinct leaves one of those that lead to the same account: that account, if it is among them.
 func distinct(rows []fileAccount) []fileAccount {
 	var out []fileAccount
 	for _, r := range rows {
-		if !slices.ContainsFunc(out, func(o fileAccount) bool { return o.Into == r.Into }) {
+		switch i := slices.IndexFunc(out, func(o fileAccount) bool { return o.Into == r.Into }); {
+		case i < 0:
 			out = append(out, r)
+		case r.ID == r.Into:
+			out[i] = r
 		}
 	}
 	return out
@@ -138,13 +153,14 @@ func ofName(rows []fileAccount, want *FileAccount) (*fileAccount, error) {
 	}
 	switch fit = distinct(fit); {
 	case len(fit) == 1:
-		return fit[0].now(), nil
+		return &fit[0], nil
 	case len(fit) > 1:
-		return nil, taken(fit, "the connection has %d accounts with this name (%s); give account_id instead of account")
+		return nil, taken(fit, "the connection has %d accounts with this name (%s); pass account_id instead "+
+			"of account")
 	case len(others) > 0:
 		return nil, taken(others,
-			"the connection has %d account with this name but another type or currency (%s); give its account_id, or "+
-				"choose another name")
+			"the connection has %d account with this name but another type or currency (%s); pass its "+
+				"account_id, or choose another name")
 	}
 	return nil, nil //nolint:nilnil // one must be made
 }
@@ -234,30 +250,32 @@ func lastDigits(number string) string {
 // openAccount is the account that a file goes into, with the entries by which a revert of the
 // import removes it again if it came with the file. Nobody else brings rows of the account until
 // the import ends.
-func (s *Statements) openAccount(ctx context.Context, tx pg.Tx, d delivery, out *Imported) (id.ID,
-	[]journal.Entry, error,
+//
+// under is the account that the file is for, which may have been merged into that one.
+func (s *Statements) openAccount(ctx context.Context, tx pg.Tx, d delivery, out *Imported) (account, under id.ID,
+	entries []journal.Entry, err error,
 ) {
-	account, entries, err := s.findOrMake(ctx, tx, d)
+	under, entries, err = s.findOrMake(ctx, tx, d)
 	if err != nil {
-		return account, nil, err
+		return account, under, nil, err
 	}
-	if account, err = s.accounts.SurvivingOne(ctx, tx, account); err != nil {
-		return account, nil, err
+	if account, err = s.accounts.SurvivingOne(ctx, tx, under); err != nil {
+		return account, under, nil, err
 	}
 	out.AccountID, out.Reused = account, true
 	if entries != nil {
 		out.Reused = false
-		return account, entries, nil
+		return account, under, entries, nil
 	}
 	if _, err := pg.Exec(ctx, tx, `select from account where id = $1 for no key update`, account); err != nil {
-		return account, nil, err
+		return account, under, nil, err
 	}
 	// It went with an earlier import that was reverted, and is there again.
 	entries, err = s.accounts.Revive(ctx, tx, []id.ID{account})
-	return account, entries, err
+	return account, under, entries, err
 }
 
-// findOrMake answers the account, and entries if it was made.
+// findOrMake returns the account, and entries if it was created.
 func (s *Statements) findOrMake(ctx context.Context, tx pg.Tx, d delivery) (id.ID, []journal.Entry, error) {
 	if d.Account != nil {
 		return *d.Account, nil, nil

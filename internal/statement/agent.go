@@ -10,8 +10,8 @@ import (
 )
 
 // kept is why a row of an agent's file is left out.
-const kept = "this row is stored with another text, day, amount or currency; a file imported by an agent does not " +
-	"change stored rows, so ask a person to import it"
+const kept = "this row is stored with a different text, date, amount or currency; agents' imports don't " +
+	"change stored rows, so ask a person to import the file"
 
 // A bundle is some rows of a file on their way into the books.
 type bundle struct {
@@ -25,7 +25,7 @@ func (b *bundle) clear() { *b = bundle{b.rows[:0], b.numbers[:0], b.was[:0], b.n
 // onlyNew leaves out of an agent's file what would change a stored row. A revert removes the rows
 // that an import added, but it cannot give a row the text of the bank back that the import
 // overwrote, so only people overwrite it.
-func (b *bundle) onlyNew(ctx context.Context, q pg.Querier, account id.ID, out *Imported) error {
+func (b *bundle) onlyNew(ctx context.Context, q pg.Querier, account, under id.ID, out *Imported) error {
 	n := len(b.rows)
 	keys, days, amounts, currencies := make([]string, n), make([]pg.Date, n), make([]string, n), make([]string, n)
 	texts, details := make([]string, n), make([]string, n)
@@ -38,11 +38,14 @@ func (b *bundle) onlyNew(ctx context.Context, q pg.Querier, account id.ID, out *
 	differ, err := pg.Values[string](ctx, q, `
 		select i.key from unnest($2::text[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[]) i (key,
 			day, amount, currency, words, detail)
-		join transaction t on t.account_id = $1 and t.provider_id = i.key join descriptor d on d.id = t.descriptor_id
+		cross join lateral (
+			select * from transaction where account_id = $1 and provider_id = i.key
+			union all select * from transaction where moved_from = any(array[$1::uuid, $8]) and provider_id = i.key) t
+		join descriptor d on d.id = t.descriptor_id
 		where t.date <> i.day or t.amount <> i.amount::numeric or t.currency <> i.currency
 			or d.name || e'\n' || d.merchant_name || e'\n' || coalesce(t.category_primary, '') <> i.words
 			or i.detail <> '' and i.detail <> d.detail`,
-		account, keys, days, amounts, currencies, texts, details)
+		account, keys, days, amounts, currencies, texts, details, under)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ import (
 
 // A FileBalance is what the balances of a file prove.
 type FileBalance struct {
-	Proved   bool          `json:"proved" doc:"The balances move by the amounts of the rows, so that an import stores those at the end of each day"`
+	Proved   bool          `json:"proved" doc:"The balances match the amounts of the rows, so an import stores end-of-day balances"`
 	Days     int           `json:"days" doc:"Days with a balance"`
-	FirstDay *pg.Date      `json:"first_day" doc:"null if nothing is proved"`
+	FirstDay *pg.Date      `json:"first_day" doc:"null if it can't be checked"`
 	LastDay  *pg.Date      `json:"last_day"`
-	Closing  *money.Amount `json:"closing" doc:"What the account held at the end of the last day; a debt is negative"`
+	Closing  *money.Amount `json:"closing" doc:"Balance at the end of the last day; a debt is negative"`
 }
 
 // fileBalances are the balances that a file states, by the currency of the rows: those of one do
@@ -44,8 +44,8 @@ func (s *Statements) state(ctx context.Context, tx pg.Tx, of id.ID, f fileBalanc
 	return s.accounts.State(ctx, tx, of, account.ByStatement, f[currency].Closings())
 }
 
-// previewBalance says what the balances of the file prove. A file in several currencies is judged
-// by the one that has most days.
+// previewBalance returns what the balances of the file prove. A file in several currencies is
+// judged by the currency with most days.
 func previewBalance(ctx context.Context, file io.ReaderAt, p csvfile.Preview) (*FileBalance, error) {
 	f := fileBalances{}
 	for row, err := range csvfile.Read(ctx, file, p) {

@@ -23,8 +23,8 @@ const german = "Buchungstag;Beguenstigter/Zahlungspflichtiger;Verwendungszweck;B
 	"02.10.2026;Sparkasse;GA NR00012345 BLZ37040044;-50,00;EUR\n" +
 	"03.10.2026;;Erstattung Auslagen;20,00;EUR\n"
 
-// What a payment was for comes from the file. A file that an older version imported without is
-// imported again: it fills the purposes in and adds nothing.
+// The purpose of a payment comes from the file. A file that an older version imported without
+// purposes is imported again: it fills them in and adds nothing.
 func TestOldFilesFillPurposes(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

@@ -28,7 +28,7 @@ const ImportKind = "feed.import"
 // Kinds are the jobs of statement.
 func (s *Statements) Kinds() []job.Kind {
 	return []job.Kind{{
-		Name: ImportKind, Unit: "transactions", Work: s.importFile, Retries: 5,
+		Name: ImportKind, Unit: "transactions", Work: s.importFile, Retries: 5, Ended: s.feed.Ended,
 		Results: []*op.Schema{op.SchemaOf[Imported]()},
 	}}
 }
@@ -44,7 +44,7 @@ type FileAccount struct {
 type ImportFile struct {
 	ID        string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
 	CSV       op.File      `json:"csv" minLength:"1" format:"file" doc:"The file, as in the preview"`
-	Options   *FileOptions `json:"options,omitempty" doc:"How to read the file, as in the preview; omitted options are taken from the connection's last file, or detected"`
+	Options   *FileOptions `json:"options,omitempty" doc:"Reading options, as in the preview; omitted ones come from the connection's last file, or are detected"`
 	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account to import into: UUID or short id; defaults to the connection's only account"`
 	Account   *FileAccount `json:"account,omitempty" doc:"The account to import into, by name; it is created if the connection has none of this name"`
 	FileName  *string      `json:"file_name,omitempty" minLength:"1" maxLength:"200" format:"line" in:"query" doc:"The file's name, for the list of imports; a new account is named after it if neither the bank nor an account number is known"`
@@ -71,8 +71,7 @@ func (s *Statements) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (j
 	}
 	if c.Provider != bank.CSV || c.Status == "disconnected" {
 		return job.Job{}, errs.New(errs.ConnNotSyncable,
-			"files can be imported only into a connection with provider csv that is not disconnected; create one "+
-				"with {connection.create}")
+			"files can only be imported into a connected csv connection; create one with {connection.create}")
 	}
 	raw, err := content(in.CSV)
 	if err != nil {
@@ -85,6 +84,11 @@ func (s *Statements) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (j
 	p, o, warnings, err := s.inspect(ctx, tx, c, in, account, raw)
 	if err != nil {
 		return job.Job{}, err
+	}
+	if account != nil && in.AccountID == nil && in.Account == nil {
+		if err := account.ofFile(p); err != nil {
+			return job.Job{}, err
+		}
 	}
 	settled, err := settledOptions(o, p)
 	if err != nil {
@@ -163,17 +167,17 @@ func (s *Statements) inspect(ctx context.Context, tx pg.Tx, c feed.Connection, i
 // Imported is the result of an import.
 type Imported struct {
 	Added        int64     `json:"added" doc:"New rows"`
-	Modified     int64     `json:"modified" doc:"Existing rows that were changed: another text, day or currency"`
+	Modified     int64     `json:"modified" doc:"Stored rows that were changed: different text, date or currency"`
 	Duplicates   int64     `json:"duplicates" doc:"Rows that were already stored, unchanged"`
 	Restored     int64     `json:"restored" doc:"Rows that an earlier revert had removed and that were restored"`
-	Detailed     int64     `json:"details_filled" doc:"Of the modified rows, those that got the purpose that they lacked"`
-	RowsRejected int64     `json:"rows_rejected" doc:"Rows that could not be read"`
+	Detailed     int64     `json:"details_filled" doc:"Modified rows that only got a missing memo"`
+	RowsRejected int64     `json:"rows_rejected" doc:"Unreadable rows"`
 	RowsSkipped  int64     `json:"rows_skipped" doc:"Lines that are not transactions (pending charges, balances, totals, notes); if an agent imports the file, also rows that are stored with other values"`
-	Rejected     []LeftOut `json:"rejected" doc:"The first 200 rows that could not be read"`
+	Rejected     []LeftOut `json:"rejected" doc:"The first 200 unreadable rows"`
 	Skipped      []LeftOut `json:"skipped" doc:"The first 200 lines that were skipped"`
 	AccountID    id.ID     `json:"account_id"`
 	Reused       bool      `json:"account_reused" doc:"Whether the account existed before; otherwise it was created for the file"`
-	ChangeID     *id.ID    `json:"change_id" doc:"The change that a revert undoes: it removes the rows that were added or restored"`
+	ChangeID     *id.ID    `json:"change_id" doc:"Id of the change; pass it to revert to remove the added and restored rows"`
 	SyncLogID    id.ID     `json:"sync_log_id"`
 
 	Warnings []csvfile.Warning `json:"warnings" doc:"The warnings that a preview of the file shows"`
@@ -240,8 +244,8 @@ func (s *Statements) importFile(ctx context.Context, run *job.Run) (any, error) 
 	return out, err
 }
 
-// fetch reads a file piece by piece, so that it is held once: what comes in one answer stands in
-// the connection's buffer too.
+// fetch reads a file in pieces, so it is in memory only once: a single response would also be in
+// the connection's buffer.
 func fetch(ctx context.Context, q pg.Querier, upload id.ID) ([]byte, error) {
 	const piece = 2 << 20
 	size, err := pg.Value[int](ctx, q, `select length(content) from upload where id = $1`, upload)
@@ -272,7 +276,7 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 	if at.log, err = s.feed.StartImport(ctx, tx, d.Connection, run); err != nil {
 		return 0, err
 	}
-	account, entries, err := s.openAccount(ctx, tx, d, out)
+	account, under, entries, err := s.openAccount(ctx, tx, d, out)
 	if err != nil {
 		return 0, err
 	}
@@ -284,7 +288,7 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 	var part bundle
 	flush := func() error {
 		if d.OnlyNew {
-			if err := part.onlyNew(ctx, tx, account, out); err != nil {
+			if err := part.onlyNew(ctx, tx, account, under, out); err != nil {
 				return err
 			}
 		}
@@ -312,6 +316,9 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 		if err != nil {
 			return 0, err
 		}
+		if under != account {
+			in.Under = &under
+		}
 		balances.add(in.Date, in.Currency, row)
 		part.numbers = append(part.numbers, row.Number)
 		if part.rows = append(part.rows, in); len(part.rows) == importPart {
@@ -338,14 +345,14 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 		})
 }
 
-// progress is how far an import is.
+// progress is the progress of an import.
 type progress struct {
 	log    id.ID
 	counts feed.Tally
 	out    *Imported
 }
 
-// summary is what the import's change is called.
+// summary returns the summary of the import's change.
 func (out *Imported) summary() string {
 	s := fmt.Sprintf("Imported %d transactions", out.Added)
 	if out.Added == 1 {
@@ -360,8 +367,8 @@ func (out *Imported) summary() string {
 	return s
 }
 
-// part merges some rows and runs the rules. What is new is recorded as having been away before, so
-// that a revert takes it away again.
+// part merges some rows and runs the rules. New rows are recorded as deleted before, so a revert
+// deletes them again.
 func (s *Statements) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *progress) ([]journal.Entry,
 	error,
 ) {
@@ -411,7 +418,7 @@ func fromFile(account id.ID, r csvfile.Row, currency money.Currency, mark string
 	}, nil
 }
 
-// ForgetUploads deletes files whose job failed or was cancelled, one day after their upload.
+// ForgetUploads deletes files whose job failed or was canceled, one day after their upload.
 func (s *Statements) ForgetUploads(ctx context.Context) error {
 	_, err := pg.Exec(ctx, s.db, `delete from upload where created_at < now() - interval '1 day'`)
 	return err

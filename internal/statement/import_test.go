@@ -14,7 +14,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// file imports a file and answers the job's result.
+// file imports a file and returns the job's result.
 func (b *branch) file(t *testing.T, in ImportFile) Imported {
 	t.Helper()
 	var j job.Job
@@ -110,7 +110,7 @@ func TestImportLarge(t *testing.T) {
 	}
 }
 
-// What a preview says can be sent back as it is.
+// The result of a preview can be sent back as it is.
 func TestPreviewComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -158,10 +158,10 @@ func long(rows, idle int) string {
 	return s.String()
 }
 
-// A hundred thousand rows go in, and an import holds its file once: what stays in use meanwhile
-// grows by little more than a file does.
+// A hundred thousand rows are imported, and an import keeps its file in memory only once: memory
+// use grows by little more than the size of the file.
 //
-//test:sequential
+// test:sequential
 func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it measures the heap, which others would fill
 	if testing.Short() {
 		t.Skip("takes a while")

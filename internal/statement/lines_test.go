@@ -105,7 +105,7 @@ func TestOddLinesAreCounted(t *testing.T) {
 			int64(len(got.Rejected)) != got.RowsRejected || int64(len(got.Skipped)) != got.RowsSkipped {
 			t.Fatalf("%d lines: %+v, %v\n%s", want, got, err, file)
 		}
-		// A row with an amount and a text and no date is told as such.
+		// A row with an amount and a text but no date is reported as such.
 		for i, line := range lines {
 			if line == odd[0] && !slices.ContainsFunc(got.Rejected, func(o LeftOut) bool { return o.Row == i+2 }) {
 				t.Fatalf("row %d is not rejected: %+v\n%s", i+2, got, file)

@@ -20,7 +20,7 @@ import (
 
 const twoRows = "Date,Description,Amount\n2026-05-01,COFFEE,-4.80\n2026-05-02,RENT,-90.00\n"
 
-// order asks for an import, and answers what stands in its way.
+// orderFile requests an import, and returns the error if it is not possible.
 func (b *branch) orderFile(t *testing.T, in ImportFile) (j job.Job, err error) {
 	t.Helper()
 	err = b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
@@ -152,7 +152,7 @@ func TestImportAfterRevert(t *testing.T) {
 			}
 			first = again
 		}
-		// What a person has deleted is not brought back by a file.
+		// A file does not restore a transaction that a person has deleted.
 		revert(first.ChangeID)
 		b.exec(t, `update transaction set deleted_source = 'user'
 			where account_id = $1 and amount = 90`, first.AccountID)
@@ -210,6 +210,37 @@ func TestImportedAccountsName(t *testing.T) {
 	}
 }
 
+// A file from an account with another number does not go into the connection's only account unasked.
+func TestImportOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	at := b.bucket(t)
+	file := func(iban string) op.File {
+		return op.File("Buchungstag;Empfänger;Betrag;Konto\n03.05.2026;Laden;-1,50;" + iban + "\n14.05.2026;Laden;-2,50;" + iban + "\n")
+	}
+	first := b.file(t, ImportFile{ID: at, CSV: file("DE02100100100006820101")})
+	before := len(b.accounts(t))
+	other := ImportFile{ID: at, CSV: file("DE02300209000106531065")}
+	if _, err := b.orderFile(t, other); !errs.Is(err, errs.ValidationError) ||
+		!strings.Contains(err.Error(), "0101") || !strings.Contains(err.Error(), "1065") {
+		t.Errorf("a file from another account: %v", err)
+	}
+	if n := len(b.accounts(t)); n != before {
+		t.Errorf("%d accounts, before %d", n, before)
+	}
+	if again := b.file(t, ImportFile{ID: at, CSV: []byte(twoRows)}); again.AccountID != first.AccountID {
+		t.Errorf("a file that names no account: %+v", again)
+	}
+	other.AccountID = new(first.AccountID.Short())
+	if asked := b.file(t, other); asked.AccountID != first.AccountID {
+		t.Errorf("with account_id: %+v", asked)
+	}
+	other.AccountID, other.Account = nil, &FileAccount{Name: "Savings"}
+	if asked := b.file(t, other); asked.Reused || asked.AccountID == first.AccountID {
+		t.Errorf("with the name of a new account: %+v", asked)
+	}
+}
+
 // A file of a bank that writes another currency than the one expected is warned of, before and
 // after.
 func TestCurrencyAssumed(t *testing.T) {
@@ -258,5 +289,24 @@ func TestCurrencyAssumed(t *testing.T) {
 	out := b.file(t, ImportFile{ID: b.bucket(t), CSV: []byte(file)})
 	if len(out.Warnings) != 1 || out.Warnings[0].Code != "currency_assumed" {
 		t.Errorf("the import's result: %+v", out.Warnings)
+	}
+}
+
+// A preview says of which bank and account a file is, so that nobody offers it to another.
+func TestPreviewTellsAccount(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	const mt940 = "Auftragskonto;Buchungstag;Valutadatum;Buchungstext;Verwendungszweck;Beguenstigter/Zahlungspflichtiger;" +
+		"Kontonummer;BLZ;Betrag;Waehrung;Info\n" +
+		"DE89370400440532013000;03.05.26;03.05.26;LASTSCHRIFT;Strom;Stadtwerke;DE02120300000000202051;BYLADEM1001;" +
+		"-84,00;EUR;Umsatz gebucht\n"
+	p, err := b.Preview(t.Context(), b.db, PreviewFile{CSV: []byte(mt940)})
+	if err != nil || p.Mask == nil || p.Mask.Plain() != "3000" || p.InstitutionName == nil ||
+		*p.InstitutionName != "Sparkasse" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	p, err = b.Preview(t.Context(), b.db, PreviewFile{CSV: []byte(twoRows)})
+	if err != nil || p.Mask != nil || p.InstitutionName != nil {
+		t.Errorf("a file with neither: %+v, %v", p, err)
 	}
 }

@@ -29,16 +29,16 @@ func (FileMapping) Spell() []op.Member {
 	}}}
 }
 
-// FileOptions are what a caller knows about a file; the rest is detected.
+// FileOptions are the caller's options for a file; the rest is detected.
 type FileOptions struct {
 	Encoding         *string         `json:"encoding,omitempty" minLength:"1" maxLength:"20" doc:"utf-8, utf-16le, utf-16be, windows-1252 or windows-1250"`
 	Delimiter        *string         `json:"delimiter,omitempty" minLength:"1" maxLength:"9" doc:"Comma, semicolon, tab or pipe, as the character or its name"`
 	HeaderRow        op.Null[int]    `json:"header_row,omitzero" minimum:"0" maximum:"1000" doc:"Counted from 1; 0 or null means no header"`
 	DateFormat       *string         `json:"date_format,omitempty" minLength:"1" maxLength:"20" example:"DD/MM/YYYY" doc:"The letters D, M and Y in the order of the dates"`
 	DecimalSeparator *string         `json:"decimal_separator,omitempty" pattern:"^[.,]$" hint:"be . or ," doc:"The decimal separator: a point or a comma"`
-	AmountSign       *string         `json:"amount_sign,omitempty" enum:"negative_out,positive_out,split,flag" doc:"What distinguishes money out from money in"`
-	Mapping          FileMapping     `json:"mapping,omitempty" doc:"Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name"`
-	DefaultCurrency  *money.Currency `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"For rows that state no currency"`
+	AmountSign       *string         `json:"amount_sign,omitempty" enum:"negative_out,positive_out,split,flag" doc:"How the file marks money out and money in"`
+	Mapping          FileMapping     `json:"mapping,omitempty" doc:"Column of each field: date, amount, debit, credit, name, …, by index from 0 or by name"`
+	DefaultCurrency  *money.Currency `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"For rows without a currency"`
 }
 
 // Reading returns the reader's options, completed with what the connection remembers.

@@ -94,7 +94,7 @@ func TestStatementsIntoBooks(t *testing.T) {
 	}
 }
 
-// What is there again after a revert is restored, and what is written otherwise is modified;
+// A row that comes back after a revert is restored, and a row with another text is modified;
 // neither is a duplicate.
 func TestImportCountsWhatItDid(t *testing.T) {
 	t.Parallel()

@@ -12,12 +12,13 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // PreviewFile is the input of Preview.
 type PreviewFile struct {
 	CSV       op.File      `json:"csv" minLength:"1" format:"file" doc:"The file's text. If it is not UTF-8, send data:text/csv;base64,… in JSON, or the raw file in a body of type text/csv"`
-	Options   *FileOptions `json:"options,omitempty" doc:"What is known about the file; in a text/csv request, the same names as query parameters"`
+	Options   *FileOptions `json:"options,omitempty" doc:"Known options of the file; in a text/csv request, pass them as query parameters"`
 	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account the file is for, to count the rows that are already stored: UUID or short id"`
 	FileOptions
 }
@@ -28,22 +29,24 @@ type FilePreview struct {
 	Delimiter        string               `json:"delimiter"`
 	HeaderRow        *int                 `json:"header_row" doc:"Counted from 1; null if the file has no header"`
 	Columns          []csvfile.ColumnInfo `json:"columns" doc:"Untrusted: names and samples come from the file"`
-	Mapping          FileMapping          `json:"mapping" doc:"Which column holds which field, by index from 0; edit it and pass it to the import"`
+	Mapping          FileMapping          `json:"mapping" doc:"Column of each field, by index from 0; edit it and pass it to the import"`
 	DateFormat       string               `json:"date_format"`
 	DecimalSeparator string               `json:"decimal_separator"`
 	AmountSign       string               `json:"amount_sign"`
 	Confidence       string               `json:"confidence" enum:"high,medium,low"`
 	KnownFormat      *string              `json:"known_format"`
-	DefaultCurrency  *money.Currency      `json:"default_currency" doc:"For rows that state no currency, and for an account created for the file: the account's, else the known format's, else the household's"`
+	InstitutionName  *string              `json:"institution_name" doc:"The bank of the known format"`
+	Mask             *text.Untrusted      `json:"mask" doc:"Untrusted: the last characters of the file's account number, if it has one; a different mask means a different account"`
+	DefaultCurrency  *money.Currency      `json:"default_currency" doc:"For rows without a currency, and for a new account: the account's, else the known format's, else the household's"`
 	FirstDate        *string              `json:"first_date" doc:"For the rows that can be read; null if there are none"`
 	LastDate         *string              `json:"last_date"`
 	RowsTotal        int                  `json:"rows_total" doc:"Transactions, including rejected ones"`
-	RowsRejected     int                  `json:"rows_rejected" doc:"Rows that cannot be read and would be left out"`
+	RowsRejected     int                  `json:"rows_rejected" doc:"Unreadable rows, which would be skipped"`
 	RowsSkipped      int                  `json:"rows_skipped" doc:"Lines below the header that are not transactions: pending charges, balances, totals, notes"`
 	Sample           []csvfile.Sample     `json:"sample" doc:"Untrusted: the text comes from the file"`
-	Rejected         []LeftOut            `json:"rejected" doc:"The first 20 rows that cannot be read"`
-	Duplicates       *int64               `json:"duplicates" doc:"How many rows are already stored in the account; null without account_id"`
-	Balance          *FileBalance         `json:"balance" doc:"What the column with the balance after each row proves; null if there is none"`
+	Rejected         []LeftOut            `json:"rejected" doc:"The first 20 unreadable rows"`
+	Duplicates       *int64               `json:"duplicates" doc:"Number of rows already stored in the account; null without account_id"`
+	Balance          *FileBalance         `json:"balance" doc:"Result of checking the balance column; null if there is none"`
 	Warnings         []csvfile.Warning    `json:"warnings"`
 }
 
@@ -92,8 +95,8 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 		if !out.Balance.Proved {
 			out.Warnings = append(out.Warnings, csvfile.Warning{
 				Code: "balance_not_proved",
-				Message: "the balances in the file do not move by the amounts of its rows, or there are too few of " +
-					"them; they are not stored",
+				Message: "the file's balances don't match the amounts of its rows, or there are too few; " +
+					"balances are not stored",
 			})
 		}
 	}
@@ -104,9 +107,7 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 	if p.DefaultCurrency != "" {
 		out.DefaultCurrency = &p.DefaultCurrency
 	}
-	if p.KnownFormat != "" {
-		out.KnownFormat = &p.KnownFormat
-	}
+	out.known(p)
 	if p.FirstDate != "" {
 		out.FirstDate, out.LastDate = &p.FirstDate, &p.LastDate
 	}
@@ -121,17 +122,30 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 	return out, nil
 }
 
+// known fills in the format, the bank and the account of a file.
+func (out *FilePreview) known(p csvfile.Preview) {
+	if p.KnownFormat != "" {
+		out.KnownFormat = &p.KnownFormat
+	}
+	if p.Bank != "" {
+		out.InstitutionName = &p.Bank
+	}
+	if mask := lastDigits(p.AccountNumber.Plain()); mask != "" {
+		out.Mask = new(text.Name(mask))
+	}
+}
+
 // currencyAssumed warns about a file that states no currency and whose known format implies another
 // one than expected: the account's or, if an account would be created, the household's.
 func currencyAssumed(said FileOptions, p csvfile.Preview, expected money.Currency) []csvfile.Warning {
 	if said.DefaultCurrency != nil || p.Assumed == 0 || p.FormatCurrency == "" || p.FormatCurrency == expected {
 		return nil
 	}
-	message := fmt.Sprintf("the file states no currency; its rows are read as %s, as usual for files of %s, not as "+
+	message := fmt.Sprintf("the file has no currency; rows are read as %s, as is usual for %s files, not as "+
 		"%s; set default_currency if this is wrong", p.FormatCurrency, p.Bank, expected)
 	if p.DefaultCurrency == expected {
-		message = fmt.Sprintf("the file states no currency; its rows are read as %s, the account's currency, "+
-			"although files of %s are usually in %s; set default_currency if this is wrong", expected, p.Bank,
+		message = fmt.Sprintf("the file has no currency; rows are read as %s, the account's currency, "+
+			"although %s files are usually in %s; set default_currency if this is wrong", expected, p.Bank,
 			p.FormatCurrency)
 	}
 	return []csvfile.Warning{{Code: "currency_assumed", Message: message}}

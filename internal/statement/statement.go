@@ -1,6 +1,6 @@
-// Package statement imports the files that banks let people download: what a caller knows about a
+// Package statement imports the files that banks let people download: the caller's options for a
 // file, how it would be read, and the job that puts its rows into the books. A connection remembers
-// how its last file was read, so that the next one is read in the same way.
+// how its last file was read, so the next one is read in the same way.
 package statement
 
 import (
@@ -35,11 +35,11 @@ func (s *Statements) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "csv.preview", Heavy: true, Route: "POST /connections/csv/preview", TextIn: "csv text/csv",
-			Scope: op.Full, Summary: "Shows how a bank's CSV file would be read; stores nothing.",
+			Scope: op.Full, Summary: "Previews how a CSV statement would be read; stores nothing.",
 		}, s.Preview),
 		op.Long(op.Writing(op.Spec{
 			Name: "csv.import", Heavy: true, Route: "POST /connections/{id}/csv/import", TextIn: "csv text/csv",
-			Summary: "Imports a bank's CSV file, as a job; rows that are already stored are not added again.",
+			Summary: "Imports a CSV statement, as a job; stored rows are not added again.",
 		}, s.ImportFile), 0, s.jobs.Await),
 	}
 }

@@ -20,8 +20,8 @@ var definition = journal.Definition{
 // Subjects returns the subjects that reverts restore.
 func (t *Targets) Subjects() []journal.Subject { return []journal.Subject{definition} }
 
-// fits says which targets cannot come back: those whose category is gone, and those whose category
-// has another target in their currency.
+// fits returns the targets that cannot be restored: those whose category is gone, and those whose
+// category has another target in their currency.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids, records := make([]id.ID, len(entries)), make([]*string, len(entries))
 	for i, e := range entries {
@@ -68,8 +68,8 @@ func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, 
 	return n, "targets", err
 }
 
-// Move implements filing.CategoryUser. A target that finds another one there is deleted: what the
-// household meant to spend on the category that stays, stays.
+// Move implements filing.CategoryUser. If the category that stays already has a target, that one is
+// kept and the other is deleted.
 func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `select id from target where category_id = any($1) and deleted_at is null
 		order by id for update`, from)
@@ -88,7 +88,7 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 				where t.id = any($1)) m
 			where m.id = t.id`, ids, from, into)
 		if pg.Violates(err, "target_category") {
-			return errs.New(errs.Conflict, "another call is setting a target for this category; try again")
+			return errs.New(errs.Conflict, "another call is creating a target for this category; try again")
 		}
 		return err
 	})

@@ -1,6 +1,6 @@
-// Package target keeps what the household means to spend on a category in a month, and says how
-// much of it is left. It holds no money: what was spent is added up from the transactions each
-// time.
+// Package target keeps the amount that the household plans to spend on a category in a month, and
+// computes how much of it is left. It holds no money: spending is summed up from the transactions
+// each time.
 package target
 
 import (
@@ -33,10 +33,11 @@ func (t *Targets) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "target.list", Route: "GET /targets",
-			Summary: "Lists the monthly targets, with what was spent and what is left of each.",
+			Summary: "Lists monthly targets (budgets) with spent and remaining amounts.",
 		}, t.totals.Targets),
 		op.Writing(op.Spec{
-			Name: "target.create", Route: "POST /targets", Summary: "Sets a monthly target for a category.",
+			Name: "target.create", Route: "POST /targets", Summary: "Creates a monthly target (budget) for a " +
+				"category.",
 		}, t.Create),
 		op.Reading(op.Spec{Name: "target.get", Route: "GET /targets/{id}", Summary: "Shows one target."}, t.Get),
 		op.Writing(op.Spec{
@@ -73,10 +74,10 @@ func (t *Targets) lock(ctx context.Context, tx pg.Tx, ref string) (total.Target,
 
 // CreateTarget is the input of Create.
 type CreateTarget struct {
-	Category   string          `json:"category" minLength:"1" doc:"Slug, short id or UUID of a category of expenses; a primary includes its subcategories" example:"food_and_drink"`
+	Category   string          `json:"category" minLength:"1" doc:"Slug, short id or UUID of an expense category; a primary includes its subcategories" example:"food_and_drink"`
 	Amount     money.Amount    `json:"amount" doc:"For each month; more than 0" example:"400.00"`
 	Currency   *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"The household's currency if omitted"`
-	Rollover   bool            `json:"rollover,omitempty" doc:"Let what a month leaves, or overspends, count in the next"`
+	Rollover   bool            `json:"rollover,omitempty" doc:"Roll unspent or overspent amounts into the next month"`
 	StartMonth *string         `json:"start_month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-01" doc:"The first month; this month if omitted" example:"2026-01"`
 	EndMonth   *string         `json:"end_month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-12" doc:"The last month; no end if omitted"`
 }
@@ -89,7 +90,7 @@ func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (total.
 	}
 	if category.Kind != "expense" {
 		return total.Target{}, errs.Field("category", "conflict",
-			"must be a category of expenses; a target limits spending, and this category is of the kind %s",
+			"must be an expense category, because targets limit spending; this category's kind is %s",
 			category.Kind)
 	}
 	d, err := pg.One[struct {
@@ -102,7 +103,7 @@ func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (total.
 		return total.Target{}, err
 	}
 	if d.Targets >= most {
-		return total.Target{}, errs.New(errs.Conflict, "there are %d targets already; delete one first", most)
+		return total.Target{}, errs.New(errs.Conflict, "limit of %d targets reached; delete one first", most)
 	}
 	if in.Currency == nil {
 		in.Currency = &d.Currency
@@ -127,7 +128,7 @@ func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (total.
 	})
 	if pg.Violates(err, "target_category") {
 		return total.Target{}, errs.New(errs.Conflict,
-			"the category %s has a target in %s already; change that one", category.Slug, *in.Currency)
+			"the category %s already has a target in %s; change that one", category.Slug, *in.Currency)
 	}
 	if err != nil {
 		return total.Target{}, err
@@ -137,7 +138,7 @@ func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (total.
 		return total.Target{}, err
 	}
 	_, err = journal.Record(ctx, tx, journal.Note{
-		Summary: "Set a monthly target for " + category.Slug,
+		Summary: "Added a budget for " + category.Slug,
 	}, []journal.Entry{{
 		Subject: journal.Target, SubjectID: fresh, Field: journal.FieldRecord, After: now[fresh],
 		AfterSource: new(journal.Source(op.ActorOf(ctx))),
@@ -151,7 +152,8 @@ func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (total.
 // sensible refuses a target that cannot be met or never begins.
 func sensible(amount money.Amount, start string, end *string) error {
 	if amount.IsNeg() || amount.IsZero() {
-		return errs.Field("amount", "range", "must be more than 0; to stop a target, give end_month or delete it")
+		return errs.Field("amount", "range", "must be more than 0; to stop a target, set end_month or delete "+
+			"it")
 	}
 	if end != nil && *end < start {
 		return errs.Field("end_month", "conflict", "must not be before start_month")
@@ -163,7 +165,7 @@ func sensible(amount money.Amount, start string, end *string) error {
 type PatchTarget struct {
 	ID         string          `json:"id" minLength:"1" doc:"The target's UUID or short id"`
 	Amount     *money.Amount   `json:"amount,omitempty" doc:"For each month; more than 0" example:"450.00"`
-	Rollover   *bool           `json:"rollover,omitempty" doc:"Let what a month leaves, or overspends, count in the next"`
+	Rollover   *bool           `json:"rollover,omitempty" doc:"Roll unspent or overspent amounts into the next month"`
 	StartMonth *string         `json:"start_month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-01" doc:"The first month"`
 	EndMonth   op.Null[string] `json:"end_month,omitzero" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-12" doc:"The last month; null: no end"`
 }
@@ -192,7 +194,7 @@ func (t *Targets) Patch(ctx context.Context, tx pg.Tx, in PatchTarget) (total.Ta
 	if err := sensible(to.Amount, to.StartMonth, to.EndMonth); err != nil {
 		return total.Target{}, err
 	}
-	err = definition.Recorded(ctx, tx, []id.ID{to.ID}, "Changed the target for "+to.Category,
+	err = definition.Recorded(ctx, tx, []id.ID{to.ID}, "Changed the budget for "+to.Category,
 		func() ([]journal.Entry, error) {
 			_, err := pg.Exec(ctx, tx, `
 				update target set amount = @amount, rollover = @rollover, start_month = to_date(@start, 'YYYY-MM'),
@@ -213,7 +215,7 @@ func (t *Targets) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, err
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	err = definition.Recorded(ctx, tx, []id.ID{was.ID}, "Deleted the target for "+was.Category,
+	err = definition.Recorded(ctx, tx, []id.ID{was.ID}, "Deleted the budget for "+was.Category,
 		func() ([]journal.Entry, error) {
 			_, err := pg.Exec(ctx, tx, `update target set deleted_at = clock_timestamp(),
 				updated_at = clock_timestamp() where id = $1`, was.ID)

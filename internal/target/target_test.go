@@ -106,7 +106,7 @@ func (h *house) revert() (out journal.Reverted) {
 	return out
 }
 
-// What was spent is net and includes subcategories; with rollover, what earlier months left counts.
+// Spending is net and includes subcategories; with rollover, the rest of earlier months counts.
 func TestMeasured(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -205,7 +205,7 @@ func TestTargetsAreReverted(t *testing.T) {
 	}
 	h.create(home)
 	for _, c := range deleted.Changes {
-		if c.Summary != "Deleted the target for home" {
+		if c.Summary != "Deleted the budget for home" {
 			continue
 		}
 		err := h.do(func(ctx context.Context, tx pg.Tx) error {
@@ -221,8 +221,8 @@ func TestTargetsAreReverted(t *testing.T) {
 	}
 }
 
-// Targets follow their category in a merge. One that finds another there is deleted, and all of it
-// comes back with the categories.
+// Targets follow their category in a merge. A target is deleted if the other category has one, and
+// a revert restores everything together with the categories.
 func TestTargetsFollowCategories(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

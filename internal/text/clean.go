@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// visible yields the runes of s that may stay. Gone are invalid UTF-8, terminal escape sequences as
-// a whole, controls other than white space, and characters that a reader cannot see but a model or
-// a terminal obeys. A variation selector stays only behind something to vary: chains of them
-// smuggle whole messages.
+// visible yields the runes of s that may stay. It drops invalid UTF-8, whole terminal escape
+// sequences, controls other than white space, and characters that a reader cannot see but a model
+// or a terminal obeys. A variation selector stays only after a character that it can vary, because
+// chains of selectors can smuggle whole messages.
 func visible(s string) iter.Seq[rune] {
 	return func(yield func(rune) bool) {
 		last := ' '
@@ -35,9 +35,9 @@ func visible(s string) iter.Seq[rune] {
 	}
 }
 
-// hidden reports controls and what Unicode calls default-ignorable: bidi controls, zero-width
-// characters, soft hyphens, fillers, tags. Prepended marks (U+0600 and kin) are of the format class
-// but visible.
+// hidden reports whether r is a control or default-ignorable in Unicode: bidi controls, zero-width
+// characters, soft hyphens, fillers, tags. Prepended marks (U+0600 and its kin) are in the format
+// class but visible.
 func hidden(r rune) bool {
 	switch {
 	case ' ' <= r && r <= '~', unicode.IsSpace(r):
@@ -59,9 +59,9 @@ func isBreak(r rune) bool {
 	return false
 }
 
-// escape is the length of the terminal escape sequence (ECMA-48) that s begins with, or 0. The
-// introducers exist as ESC and a letter and as one C1 character. A string sequence without its end
-// counts as its introducer only, so that one stray byte cannot swallow a name.
+// escape returns the length of the terminal escape sequence (ECMA-48) that s begins with, or 0. An
+// introducer is either ESC and a letter or one C1 character. An unterminated string sequence counts
+// as its introducer only, so one stray byte cannot swallow a name.
 func escape(s string) int {
 	kind, n := introducer(s)
 	switch kind {
@@ -93,8 +93,8 @@ func escape(s string) int {
 	return n
 }
 
-// introducer names the kind of sequence that s begins with by its letter after ESC, ' ' for the
-// short ones, and gives the length of what introduces it.
+// introducer returns the kind and the length of the introducer that s begins with. The kind is the
+// letter after ESC, or ' ' for the short sequences.
 func introducer(s string) (kind byte, n int) {
 	if len(s) > 1 && s[0] == '\x1b' {
 		if strings.IndexByte("[]PX^_", s[1]) >= 0 {
@@ -108,8 +108,8 @@ func introducer(s string) (kind byte, n int) {
 	return 0, 0
 }
 
-// A clip is text under construction: it starts with no space, and takes one rune more than its
-// limit, which shows whether the cut would fall inside a character.
+// A clip collects runes up to a limit and drops spaces at the start. It takes one rune more than
+// the limit, because that rune shows whether the cut would fall inside a character.
 type clip struct {
 	runes []rune
 	limit int
@@ -120,7 +120,8 @@ func newClip(s string, limit int) clip {
 	return clip{make([]rune, 0, min(len(s), limit)+1), limit}
 }
 
-// last is a space at the start, where a space would not show either.
+// last returns the last rune. An empty clip returns a space, because a space would not show at the
+// start either.
 func (c *clip) last() rune {
 	if len(c.runes) == 0 {
 		return ' '
@@ -137,8 +138,8 @@ func (c *clip) add(r rune) bool {
 	return len(c.runes) <= c.limit
 }
 
-// text cuts before a character that would lose its accents, except that a limit's worth of accents
-// on one letter is cut where it stands.
+// text cuts before a character that would lose its accents. If accents on one letter fill the whole
+// limit, it cuts at the limit.
 func (c *clip) text() Untrusted {
 	if len(c.runes) > c.limit {
 		end := c.limit
@@ -153,5 +154,5 @@ func (c *clip) text() Untrusted {
 	return Untrusted(strings.TrimRightFunc(string(c.runes), unicode.IsSpace))
 }
 
-// extends reports runes that change the look of the one before: accents, selectors, skin tones.
+// extends reports whether r changes the look of the rune before it: accents, selectors, skin tones.
 func extends(r rune) bool { return unicode.IsMark(r) || 0x1f3fb <= r && r <= 0x1f3ff }

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Fold maps every rune to the one that stands for all those that Unicode's simple folding holds
-// equal to it, and changes nothing else: two strings are equal under [strings.EqualFold] exactly
-// when their folds are equal byte by byte. What stands for others is the lower case where there is
-// one. Invalid UTF-8 becomes U+FFFD.
+// Fold maps every rune to one representative of the runes that are equal under Unicode's simple
+// folding, and changes nothing else. Two strings are equal under [strings.EqualFold] exactly when
+// their folds are equal byte by byte. The representative is the lower case if there is one. Invalid
+// UTF-8 becomes U+FFFD.
 func Fold(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -53,8 +53,8 @@ func foldRune(r rune) rune {
 	return orbit(r)
 }
 
-// orbit picks one of the runes that fold to each other: the lower case of the least, unless that is
-// no member, as for İ.
+// orbit returns the representative of the runes that fold to each other: the lower case of the
+// smallest, unless that is not one of them, as for İ.
 func orbit(r rune) rune {
 	f, least := unicode.SimpleFold(r), r
 	if f == r {

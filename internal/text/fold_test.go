@@ -31,7 +31,7 @@ func TestFoldEveryRune(t *testing.T) {
 		}
 	}
 	if merged < 1000 {
-		t.Errorf("only %d runes fold to another: the test is blind", merged)
+		t.Errorf("only %d runes fold to another, so the test proves nothing", merged)
 	}
 }
 
@@ -58,14 +58,14 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldIsEqualFold holds Fold to its promise on whole strings.
+// TestFoldIsEqualFold compares Fold with strings.EqualFold on whole strings.
 func TestFoldIsEqualFold(t *testing.T) {
 	t.Parallel()
 	letters := rapid.StringOfN(rapid.RuneFrom([]rune("kK\u212asSſßẞiIİıΣσςäÄ1 ")), 0, 4, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := letters.Draw(t, "a"), letters.Draw(t, "b")
 		if (text.Fold(a) == text.Fold(b)) != strings.EqualFold(a, b) {
-			t.Errorf("%q and %q", a, b)
+			t.Errorf("%q and %q: the folds and EqualFold disagree", a, b)
 		}
 		if text.Fold(text.Fold(a)) != text.Fold(a) {
 			t.Errorf("folding %q twice gives another text", a)

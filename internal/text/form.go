@@ -22,9 +22,10 @@ var months = func() map[string]bool {
 	return set
 }()
 
-// Form returns what stays the same in a payee's wordings: s folded, without words that contain a
-// digit, without the names of months, and with everything but letters turned into single spaces. If
-// nothing is left, it is s folded. It groups wordings; it is not a name to show.
+// Form returns the part of a payee's wordings that stays the same: s folded, without words that
+// contain a digit, without the names of months, and with everything but letters turned into single
+// spaces. If nothing is left, it returns s folded. The form groups wordings; it is not a name to
+// show.
 func Form(s string) string {
 	folded := Fold(s)
 	out := make([]byte, 0, len(folded))

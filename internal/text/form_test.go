@@ -38,7 +38,7 @@ func TestFormIsStable(t *testing.T) {
 		s := rapid.String().Draw(t, "text")
 		form := text.Form(s)
 		if again := text.Form(form); again != form {
-			t.Fatalf("%q has the form %q, and that %q", s, form, again)
+			t.Fatalf("%q has the form %q, and that form has the form %q", s, form, again)
 		}
 		if same := text.Form(strings.ToUpper(text.Fold(s))); text.Fold(same) != same {
 			t.Fatalf("%q is not folded", same)

@@ -1,9 +1,9 @@
 // Package text holds strings that a bank, a file or an agent wrote: cleaned, capped, and kept out
-// of prose. It knows nothing of what they mean or where they came from.
+// of prose. It does not know their meaning or their source.
 //
-// Such a string is data on the whole way to a model's context or a browser. It leaves as a JSON
-// string value, as a query argument or as a table cell; where code formats it into an error, a log
-// line or a template, only its length appears.
+// Such a string stays data all the way to a model's context or a browser. It leaves as a JSON
+// string value, a query argument or a table cell. If code formats it into an error, a log line or a
+// template, only its length appears.
 package text
 
 import (
@@ -16,25 +16,24 @@ import (
 	"unicode/utf8"
 )
 
-// NameMax is the most runes that a name may have: of a transaction, a merchant, an account.
+// NameMax is the most runes that the name of a transaction, a merchant or an account may have.
 const NameMax = 256
 
-// An Untrusted is text that a stranger wrote, made by [Name], [Line] or [Prose].
+// An Untrusted is text from outside the household's control, made by [Name], [Line] or [Prose].
 //
 // encoding/json and pgx see a plain string: they work on the kind of the type and use none of the
 // methods below, except that text which enters through JSON is cleaned as by Prose. Everything that
-// formats through fmt, and slog, gets a placeholder. Two roads stay open, because nothing in a type
-// can close them: an unexported field of a struct printed with %v, and a struct given whole to
-// slog's JSON handler.
+// formats through fmt, and slog, gets a placeholder. A type cannot close two paths: an unexported
+// field of a struct printed with %v, and a whole struct given to slog's JSON handler.
 //
-// Bytes are not normalised (NFC): what a bank sends twice must compare equal to what it sent,
-// nothing more.
+// Bytes are not normalized (NFC): the only need is that two identical texts from a bank compare
+// equal.
 type Untrusted string
 
 // DetailMax is the most runes that the purpose of a payment may have.
 const DetailMax = 512
 
-// Detail cleans the purpose of a payment. It is empty if it only repeats the name.
+// Detail cleans the purpose of a payment. It returns "" if the purpose only repeats the name.
 func Detail(s string, name Untrusted) Untrusted {
 	if d := Line(s, DetailMax); d != name {
 		return d
@@ -45,8 +44,8 @@ func Detail(s string, name Untrusted) Untrusted {
 // Name cleans one line and caps it at [NameMax] runes.
 func Name(s string) Untrusted { return Line(s, NameMax) }
 
-// Line cleans a single line: every run of white space, line breaks included, becomes one space, and
-// at most limit runes stay.
+// Line cleans a single line: every run of white space, including line breaks, becomes one space,
+// and the result has at most limit runes.
 func Line(s string, limit int) Untrusted {
 	out := newClip(s, limit)
 	for r := range visible(s) {
@@ -64,7 +63,7 @@ func Line(s string, limit int) Untrusted {
 }
 
 // Prose cleans text of several lines, such as a comment: line breaks become \n, tabs and runs of
-// spaces stay, and at most limit runes stay.
+// spaces stay, and the result has at most limit runes.
 func Prose(s string, limit int) Untrusted {
 	out := newClip(s, limit)
 	for r := range visible(strings.ReplaceAll(s, "\r\n", "\n")) {
@@ -91,31 +90,31 @@ func Seen(s string) bool {
 	return n == utf8.RuneCountInString(s)
 }
 
-// Plain is the text itself, for query arguments, comparison and JSON. Whoever calls it answers for
-// where the text goes next.
+// Plain returns the text itself, for query arguments, comparison and JSON. The caller is
+// responsible for where the text goes next.
 func (u Untrusted) Plain() string { return string(u) }
 
-// UnmarshalText makes JSON and query parameters enter cleaned as by [Prose], without a cap: limits
-// are for the schema to refuse, not for a decoder to cut. Cleaning twice changes nothing, so a line
-// stays a line.
+// UnmarshalText cleans text from JSON and query parameters as by [Prose], without a cap: the schema
+// rejects text that is too long, and a decoder must not cut it. Cleaning twice changes nothing, so
+// a line stays a line.
 func (u *Untrusted) UnmarshalText(b []byte) error {
 	*u = Prose(string(b), math.MaxInt)
 	return nil
 }
 
-// String is a placeholder, so that a panic does not print the text either.
+// String returns a placeholder, so a panic does not print the text either.
 func (u Untrusted) String() string {
 	return fmt.Sprintf("[text %d runes]", utf8.RuneCountInString(string(u)))
 }
 
-// Format gives every verb the quoted placeholder.
+// Format writes the quoted placeholder for every verb.
 func (u Untrusted) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, `"`+u.String()+`"`) }
 
 // LogValue keeps the text out of logs.
 func (u Untrusted) LogValue() slog.Value { return slog.StringValue(u.String()) }
 
-// Cell makes s safe as a cell of a CSV or TSV export, where a spreadsheet would run a formula: such
-// a cell gets a leading apostrophe. Use it for text only; a negative amount is not a formula.
+// Cell makes s safe as a cell of a CSV or TSV export. A spreadsheet would run a formula, so such a
+// cell gets a leading apostrophe. Use it for text only; a negative amount is not a formula.
 func Cell(s string) string {
 	if s == "" {
 		return s

@@ -43,7 +43,7 @@ func hostile(t testing.TB) []string {
 	return list
 }
 
-// forbidden is spelled out from the design page, not from the code under test.
+// forbidden follows the design page, not the code under test.
 func forbidden(s string, keep string) (rune, bool) {
 	for i, r := range s {
 		switch {
@@ -64,7 +64,7 @@ type failer interface {
 	Errorf(format string, args ...any)
 }
 
-// check holds the laws that every cleaned text obeys.
+// check checks the laws that every cleaned text obeys.
 func check(t failer, raw string, limit int) {
 	t.Helper()
 	line, prose := text.Line(raw, limit), text.Prose(raw, limit)
@@ -111,12 +111,12 @@ func TestHostile(t *testing.T) {
 		checkExits(t, text.Name(raw))
 	}
 	if dirty < 50 {
-		t.Errorf("the check sees something forbidden in only %d raw strings: it is blind", dirty)
+		t.Errorf("the check finds a forbidden rune in only %d raw strings, so it proves nothing", dirty)
 	}
 }
 
-// checkExits looks at each road out: the real text as a JSON value and as a safe cell, a
-// placeholder elsewhere.
+// checkExits checks each way out of the package: a JSON value and a cell have the real text,
+// everything else has a placeholder.
 func checkExits(t *testing.T, u text.Untrusted) {
 	t.Helper()
 	data, err := json.Marshal(map[string]text.Untrusted{"name": u})
@@ -125,9 +125,9 @@ func checkExits(t *testing.T, u text.Untrusted) {
 		t.Errorf("%q is %s in JSON, %v", u.Plain(), data, err)
 	}
 	if cell := text.Cell(u.Plain()); cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
-		t.Errorf("cell %q", cell)
+		t.Errorf("%q is not a safe cell", cell)
 	}
-	if len(u) < 4 { // too short to tell from the placeholder
+	if len(u) < 4 { // too short to distinguish from the placeholder
 		return
 	}
 	for _, out := range []string{
@@ -136,7 +136,7 @@ func checkExits(t *testing.T, u text.Untrusted) {
 		fmt.Errorf("cannot match %s", u).Error(), errors.New(u.String()).Error(), logged(u),
 	} {
 		if strings.Contains(out, u.Plain()) || !strings.Contains(out, "runes]") {
-			t.Errorf("%q leaves as %s", u.Plain(), out)
+			t.Errorf("%q appears in %s", u.Plain(), out)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestJSONEntersCleaned(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := comment.Content.Plain(); got != "pay me\nnow" {
-		t.Errorf("got %q", got)
+		t.Errorf("decoded %q", got)
 	}
 }
 
@@ -274,8 +274,8 @@ func TestCell(t *testing.T) {
 	}
 }
 
-// TestPostgresWire proves that pgx takes the text and not the placeholder, in every mode that it
-// has: with a known type, and with none (oid 0) as in the simple protocol.
+// TestPostgresWire proves that pgx sends the text and not the placeholder in every mode: with a
+// known type, and with none (oid 0) as in the simple protocol.
 func TestPostgresWire(t *testing.T) {
 	t.Parallel()
 	types := pgtype.NewMap()
@@ -314,8 +314,7 @@ func TestPostgresWire(t *testing.T) {
 	}
 }
 
-// TestSizeIsLinear would not end in our lifetime if an unfinished sequence made the scan start
-// over.
+// TestSizeIsLinear would never end if an unfinished sequence made the scan start over.
 func TestSizeIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"\x1b]", "\u009d", "\x1b]a\n", "\x1b[", "\x1b ", "\u200b", "\xff", " ", "\u0301"} {

@@ -14,21 +14,21 @@ import (
 
 // A CashflowRequest asks where money came from and where it went.
 type CashflowRequest struct {
-	StartDate pg.Date `json:"start_date" doc:"From this day on"`
-	EndDate   pg.Date `json:"end_date" doc:"Up to and including this day"`
+	StartDate pg.Date `json:"start_date" doc:"Start date (inclusive)"`
+	EndDate   pg.Date `json:"end_date" doc:"End date (inclusive)"`
 	Compare   *string `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"Compare with the same number of whole months or days before, or with a year earlier. Days after today are left out on both sides"`
 	By        string  `json:"by,omitempty" enum:"category,account" default:"category" doc:"category: one node for all accounts; account: one for each"`
 }
 
 // A Cashflow is the flow of money in each currency. It counts what a summary counts.
 type Cashflow struct {
-	Notes      []op.Note          `json:"notes" doc:"What the totals do not say"`
+	Notes      []op.Note          `json:"notes" doc:"Caveats about the figures"`
 	Period     ComparedDays       `json:"period" doc:"The days that were counted"`
 	Currencies []CashflowCurrency `json:"currencies" screen:"records"`
 }
 
 // A CashflowCurrency is the flow of money in one currency: from income through accounts to
-// categories. What flows into an account flows out of it.
+// categories. For each account, the inflow equals the outflow.
 type CashflowCurrency struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	SummaryCompared
@@ -39,13 +39,13 @@ type CashflowCurrency struct {
 // A CashflowNode is a place that money flows through.
 type CashflowNode struct {
 	ID        string         `json:"id" doc:"Names the node within its currency"`
-	Kind      string         `json:"kind" enum:"income,account,category,saved,drawn" doc:"income: where money came from. category: where it went. saved: what remained. drawn: what was spent beyond the income"`
+	Kind      string         `json:"kind" enum:"income,account,category,saved,drawn" doc:"income: a source of income. category: spending. saved: income minus spending. drawn: spending beyond income"`
 	Name      text.Untrusted `json:"name" doc:"Untrusted if it is an account's: the bank's name, unless a member renamed it"`
 	Category  *string        `json:"category,omitempty" doc:"Slug of the primary category; absent without one"`
 	AccountID *id.ID         `json:"account_id,omitempty"`
-	Amount    money.Total    `json:"amount" doc:"What flows through it"`
+	Amount    money.Total    `json:"amount" doc:"Amount through the node"`
 	Previous  *money.Total   `json:"previous,omitempty" doc:"With compare: the same node's amount before"`
-	Reversed  bool           `json:"reversed,omitempty" doc:"The category nets against its kind, such as more refunds than purchases, so it is on the other side"`
+	Reversed  bool           `json:"reversed,omitempty" doc:"The category's net has the opposite sign of its kind, such as more refunds than purchases, so it is on the other side"`
 	Parts     []CashflowPart `json:"parts,omitempty" doc:"The node by subcategory; they add up to amount"`
 }
 

@@ -18,13 +18,13 @@ const financesMost = 60
 
 // A FinancesRequest asks for one view of the household's money.
 type FinancesRequest struct {
-	View      string          `json:"view" enum:"balances,net_worth,cash_flow,upcoming,targets" doc:"balances: each account today. net_worth: owned and owed over time. cash_flow: where money came from and went. upcoming: recurring payments that are expected, and how low accounts will be. targets: what was to be spent in a month, and is left" agent:"upcoming: payments expected; targets: what is left to spend in a month"`
+	View      string          `json:"view" enum:"balances,net_worth,cash_flow,upcoming,targets" doc:"balances: each account today. net_worth: assets and debts over time. cash_flow: income and spending. upcoming: recurring payments due and lowest projected balances. targets: monthly budgets with spent and remaining amounts" agent:"upcoming: payments due; targets: monthly budgets and remaining amounts"`
 	StartDate *pg.Date        `json:"start_date,omitempty" doc:"net_worth: 12 months ago if absent; cash_flow: the first of this month; targets: its month counts" agent:"Default: net_worth 12 months ago, cash_flow this month"`
 	EndDate   *pg.Date        `json:"end_date,omitempty" doc:"Today if absent" agent:"Default: today"`
-	Interval  string          `json:"interval,omitempty" enum:"day,week,month" default:"month" doc:"net_worth: a point for the end of each, at most 60" agent:"Of net_worth"`
+	Interval  string          `json:"interval,omitempty" enum:"day,week,month" default:"month" doc:"net_worth: a point for the end of each, at most 60" agent:"For net_worth"`
 	By        *string         `json:"by,omitempty" enum:"type,account,user,category" doc:"net_worth: groups of the first and last point by type, account or user. cash_flow: category or account" agent:"net_worth: type, account or user; cash_flow: category or account"`
 	In        *money.Currency `json:"in,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"net_worth: also converted by the household's own rates" agent:"net_worth: also converted"`
-	Compare   *string         `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"cash_flow: beside the amounts before" agent:"cash_flow"`
+	Compare   *string         `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"cash_flow: compare with a previous period" agent:"cash_flow"`
 	Days      int             `json:"days,omitempty" minimum:"1" maximum:"366" default:"30" doc:"upcoming: how many days to look ahead" agent:"upcoming: days ahead"`
 }
 
@@ -37,7 +37,7 @@ type Finances struct {
 	Targets  *TargetMonth      `json:"targets,omitempty"`
 }
 
-// FinancesBalances is what the accounts hold today.
+// FinancesBalances holds the current balances of the accounts.
 type FinancesBalances struct {
 	Accounts []FinancesAccount `json:"accounts" doc:"Without hidden accounts and those that mirror another"`
 	Totals   []NetWorthTotal   `json:"totals" doc:"By currency"`
@@ -52,9 +52,9 @@ type FinancesAccount struct {
 	UserName *string        `json:"user_name"`
 	Currency money.Currency `json:"iso_currency_code"`
 	Balance  *money.Amount  `json:"balance" doc:"The money in it, or the debt of a credit or loan account; null if unknown"`
-	Date     *pg.Date       `json:"stated_on" doc:"Day of the last stated balance; the transactions since are counted"`
-	Source   *string        `json:"source" enum:"provider,statement,manual" doc:"Who stated it"`
-	Books    string         `json:"books_status" enum:"proved,gap,open,none" doc:"Whether transactions explain the balances"`
+	Date     *pg.Date       `json:"stated_on" doc:"Date of the last reported balance; transactions since are added"`
+	Source   *string        `json:"source" enum:"provider,statement,manual" doc:"Source of the balance"`
+	Books    string         `json:"books_status" enum:"proved,gap,open,none" doc:"Whether transactions match the balances"`
 }
 
 // A view reads one view of the household's money.
@@ -102,7 +102,7 @@ func financesAccount(a account.Account) FinancesAccount {
 	}
 }
 
-// nameOf is what the household calls an account, else the bank.
+// nameOf returns the household's name of an account, else the bank's.
 func nameOf(a account.Account) text.Untrusted {
 	if a.DisplayName != nil && *a.DisplayName != "" {
 		return text.Line(*a.DisplayName, 200)
@@ -130,8 +130,8 @@ func (t *Totals) netWorth(ctx context.Context, q pg.Querier, in FinancesRequest)
 		return Finances{}, err
 	}
 	if len(n.Points) > financesMost {
-		return Finances{}, errs.Field("interval", "range", "makes %d points, at most %d are shown; choose a longer "+
-			"interval or fewer days", len(n.Points), financesMost)
+		return Finances{}, errs.Field("interval", "range", "would give %d points, but the limit is %d; "+
+			"choose a longer interval or fewer days", len(n.Points), financesMost)
 	}
 	for i := range n.Points {
 		if i > 0 && i < len(n.Points)-1 {
@@ -167,7 +167,7 @@ func (t *Totals) cashFlow(ctx context.Context, q pg.Querier, in FinancesRequest)
 	return Finances{CashFlow: &c}, err
 }
 
-// ahead is what is expected, as far as a model reads it.
+// ahead returns the expected payments, as far as a model reads them.
 func (t *Totals) ahead(ctx context.Context, q pg.Querier, in FinancesRequest) (Finances, error) {
 	out, err := t.upcoming(ctx, q, in.Days, toolUpcomingMost)
 	return Finances{Upcoming: &out}, err

@@ -27,8 +27,7 @@ type flow struct {
 	err   error // the first sum that was out of range
 }
 
-// A flowUnit is one primary category in one account, or in all accounts: what nets against each
-// other.
+// A flowUnit is one primary category in one account, or in all accounts. Its amounts are netted.
 type flowUnit struct {
 	category *flowCategory // nil for money without a category
 	account  *CashflowNode
@@ -80,7 +79,7 @@ func accountNode(g Group) *CashflowNode {
 		return &CashflowNode{ID: "all", Kind: nodeAccount, Name: "All accounts"}
 	}
 	return &CashflowNode{
-		ID: account.String(), Kind: nodeAccount, Name: text.Name(*g.Keys["account"]),
+		ID: account.String(), Kind: nodeAccount, Name: *g.Keys["account"],
 		AccountID: account,
 	}
 }
@@ -122,8 +121,7 @@ func (f *flow) add(u flowUnit) {
 	}
 }
 
-// settle evens out every account: what came in beyond what went out was saved, and the other way
-// round it was drawn.
+// settle balances every account: an excess of money in is saved, an excess of money out is drawn.
 func (f *flow) settle() {
 	in, out := map[string]money.Total{}, map[string]money.Total{}
 	for link, amount := range f.links {

@@ -67,8 +67,8 @@ func add(all ...money.Total) (out money.Total) {
 	return out
 }
 
-// What flows into an account flows out of it, income minus spending is net, and all of it is what
-// the summary says, in every currency, by category and by account; and what was before is the cash
+// The inflow of an account equals its outflow, income minus spending is net, and everything agrees
+// with the summary, in every currency, by category and by account. The previous period is the cash
 // flow of the days before.
 func TestCashflowIsTheSummary(t *testing.T) {
 	t.Parallel()
@@ -131,11 +131,11 @@ func TestCashflowIsTheSummary(t *testing.T) {
 		}
 	}
 	if reversed == 0 || drawn == 0 || several == 0 {
-		t.Errorf("%d reversed, %d drawn, %d in parts: the test is blind", reversed, drawn, several)
+		t.Errorf("%d reversed, %d drawn, %d in parts, so the test proves nothing", reversed, drawn, several)
 	}
 }
 
-// checkFlow holds a flow against itself.
+// checkFlow checks the consistency of a flow.
 func checkFlow(t *testing.T, name string, c CashflowCurrency) {
 	t.Helper()
 	in, out, kinds := map[string]money.Total{}, map[string]money.Total{}, map[string]money.Total{}
@@ -181,7 +181,7 @@ func checkFlow(t *testing.T, name string, c CashflowCurrency) {
 	}
 }
 
-// checkCategories holds the nodes of categories against the summary's groups.
+// checkCategories compares the nodes of categories with the summary's groups.
 func checkCategories(t *testing.T, name string, c CashflowCurrency, groups []Group) {
 	t.Helper()
 	nets := map[string]money.Total{}
@@ -200,7 +200,7 @@ func checkCategories(t *testing.T, name string, c CashflowCurrency, groups []Gro
 	for _, g := range groups {
 		slug := "none"
 		if key := g.Keys["primary_category"]; key != nil {
-			slug = *key
+			slug = key.Plain()
 		}
 		if g.Currency == c.Currency && nets[slug] != g.Net {
 			t.Errorf("%s: %s nets %s, the summary has %s", name, slug, nets[slug], g.Net)
@@ -259,7 +259,7 @@ func TestSummaryAddsUp(t *testing.T) {
 		}
 	}
 	if cut == 0 {
-		t.Error("nothing was ever cut: the test is blind")
+		t.Error("nothing was ever cut, so the test proves nothing")
 	}
 }
 
@@ -277,7 +277,7 @@ func checkSums(t *testing.T, name string, s Summary, compares bool) {
 		if compares {
 			a.before, a.then = add(a.before, x.Previous.Net), a.then+x.Previous.Count
 			if x.Change.Net != add(x.Net, x.Previous.Net.Neg()) {
-				t.Errorf("%s: from %s to %s is no change of %s", name, x.Previous.Net, x.Net, x.Change.Net)
+				t.Errorf("%s: from %s to %s is not a change of %s", name, x.Previous.Net, x.Net, x.Change.Net)
 			}
 		}
 		all[c] = a
@@ -313,7 +313,7 @@ func TestSummaryOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, g := range s.Groups {
-			out = append(out, string(g.Currency)+" "+*g.Keys[in.GroupBy[0]])
+			out = append(out, string(g.Currency)+" "+g.Keys[in.GroupBy[0]].Plain())
 		}
 		return out
 	}
@@ -337,7 +337,7 @@ func TestSummaryOrder(t *testing.T) {
 	}
 	first := map[money.Currency]string{}
 	for _, g := range slices.Backward(all.Groups) {
-		first[g.Currency] = string(g.Currency) + " " + *g.Keys["merchant"]
+		first[g.Currency] = string(g.Currency) + " " + g.Keys["merchant"].Plain()
 	}
 	got, want := show(SummaryRequest{GroupBy: []string{"merchant"}, Limit: new(3)}),
 		[]string{first["EUR"], first["JPY"], first["USD"]}

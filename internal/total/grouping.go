@@ -166,7 +166,7 @@ func (in SummaryRequest) period(where *pg.Where, days *ComparedDays) periodSums 
 	}
 }
 
-// sumsOf is the sums of the transactions that fulfil a condition. Nearly everything is money out,
+// sumsOf is the sums of the transactions that fulfill a condition. Nearly everything is money out,
 // so one sum of all and one of what came in are cheaper than one for each direction.
 func sumsOf(prefix, condition string) periodSums {
 	and, only := "", ""
@@ -277,15 +277,15 @@ func (in SummaryRequest) uncut(groups string, keys, nulls []string, sums periodS
 	return sql + " order by part, " + final
 }
 
-// sizes are what groups are sorted by, other than their keys.
+// sizes are the sort orders of groups other than their keys.
 var sizes = map[string]string{"amount": "abs(net)", "count": "count", "change": "abs(net - old_net)"}
 
 // A groupOrder is an order of groups.
 type groupOrder struct{ by, direction string }
 
-// order is how the groups are sorted, and by which order a limit keeps the first. They differ if
-// the caller asks for no order: then a limit keeps the largest groups or the newest, still sorted
-// by key.
+// order returns the sort order of the groups, and the order by which a limit keeps the first. They
+// differ if the caller gives no order: then a limit keeps the largest groups or the newest, still
+// sorted by key.
 func (in SummaryRequest) order() (by, direction string, keep groupOrder) {
 	by, direction = "key", "asc"
 	if in.SortBy != nil {

@@ -21,9 +21,9 @@ const netWorthMost = 400
 
 // A NetWorthRequest asks what the household owned and owed over time.
 type NetWorthRequest struct {
-	StartDate *pg.Date        `json:"start_date,omitempty" doc:"From this day on; 12 months ago if absent"`
-	EndDate   *pg.Date        `json:"end_date,omitempty" doc:"Up to and including this day, at most today; today if absent"`
-	Interval  string          `json:"interval,omitempty" enum:"day,week,month" default:"month" doc:"A point for the end of each; the last point is end_date. At most 400"`
+	StartDate *pg.Date        `json:"start_date,omitempty" doc:"Start date (inclusive); 12 months ago if absent"`
+	EndDate   *pg.Date        `json:"end_date,omitempty" doc:"End date (inclusive), at most today; today if absent"`
+	Interval  string          `json:"interval,omitempty" enum:"day,week,month" default:"month" doc:"Interval between points; the last point is end_date. At most 400 points"`
 	By        *string         `json:"by,omitempty" enum:"type,account,user" doc:"Also show each point by type of account, account or owner"`
 	In        *money.Currency `json:"in,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Also convert each point to this currency, by the household's own rates"`
 }
@@ -32,7 +32,7 @@ type NetWorthRequest struct {
 type NetWorth struct {
 	Points   []NetWorthPoint   `json:"points" screen:"spread"`
 	Accounts []NetWorthAccount `json:"accounts" doc:"The accounts that are counted: without hidden ones, and without those that mirror another"`
-	Notes    []op.Note         `json:"notes" doc:"What the numbers do not say"`
+	Notes    []op.Note         `json:"notes" doc:"Caveats about the figures"`
 }
 
 // A NetWorthPoint is one day.
@@ -52,13 +52,13 @@ type NetWorthTotal struct {
 	Debts    *money.Total   `json:"debts" doc:"Debt on credit and loan accounts, as a positive number"`
 	Known    int            `json:"known" doc:"Accounts with a known balance; only they are counted"`
 	Unknown  int            `json:"unknown" doc:"Accounts without one"`
-	Derived  int            `json:"derived" doc:"Known accounts of which nobody stated a balance that day: it follows from transactions or the last value"`
-	Gap      int            `json:"gap" doc:"Known accounts whose transactions do not explain the balances around the day"`
+	Derived  int            `json:"derived" doc:"Known accounts with a calculated balance that day: from transactions or the last value"`
+	Gap      int            `json:"gap" doc:"Known accounts whose transactions don't match the balances around the day"`
 }
 
 // A NetWorthGroup is a type of account, an account or an owner.
 type NetWorthGroup struct {
-	ID   *id.ID         `json:"id,omitempty" doc:"Of the account or member"`
+	ID   *id.ID         `json:"id,omitempty" doc:"Id of the account or member"`
 	Name text.Untrusted `json:"name" doc:"The type, the member, or the account's name, which may be the bank's (untrusted)"`
 	NetWorthTotal
 }
@@ -66,9 +66,9 @@ type NetWorthGroup struct {
 // A NetWorthAccount is an account of a series.
 type NetWorthAccount struct {
 	ID        id.ID    `json:"id" db:"id"`
-	Method    string   `json:"method" db:"balance_method" enum:"transactions,valuations" doc:"How the balance of a day follows from stated ones"`
+	Method    string   `json:"method" db:"balance_method" enum:"transactions,valuations" doc:"How daily balances are calculated"`
 	KnownFrom *pg.Date `json:"known_from" db:"known_from" doc:"The first day whose balance is known; null if none is"`
-	Status    string   `json:"status" db:"-" enum:"proved,gap,open,none" doc:"Whether its transactions explain its balances"`
+	Status    string   `json:"status" db:"-" enum:"proved,gap,open,none" doc:"Whether its transactions match its balances"`
 }
 
 // A netWorthRow is an account on a day.
@@ -127,8 +127,8 @@ func (t *Totals) NetWorth(ctx context.Context, q pg.Querier, in NetWorthRequest)
 	if err != nil {
 		return NetWorth{}, err
 	}
-	missing, err := c.convert(out.Points)
-	out.Notes = append(out.Notes, noRate(ctx, *in.In, missing)...)
+	missing, large, err := c.convert(out.Points)
+	out.Notes = append(out.Notes, noRate(ctx, *in.In, missing, large)...)
 	return out, err
 }
 
@@ -267,7 +267,7 @@ func (in NetWorthRequest) days(ctx context.Context, q pg.Querier) ([]pg.Date, er
 		}
 		out = append(out, pg.Day(day))
 	}
-	return nil, errs.Field("interval", "range", "makes more than %d points of those days; choose a longer interval or "+
+	return nil, errs.Field("interval", "range", "would give more than %d points; choose a longer interval or "+
 		"fewer days", netWorthMost)
 }
 
@@ -286,8 +286,8 @@ func netWorthNotes(ctx context.Context, q pg.Querier, n NetWorth, days []pg.Date
 	if mirrors > 0 {
 		notes = append(notes, op.Note{
 			Code: "links_proposed", Count: &mirrors, See: op.See(ctx, "account-link.list"),
-			Message: plural(mirrors, "proposed mirror link waits", "proposed mirror links wait") +
-				" for a decision; until then both accounts are counted",
+			Message: plural(mirrors, "suggested duplicate account needs", "suggested duplicate accounts need") +
+				" review; until then both are counted",
 		})
 	}
 	var unknown, gaps int64
@@ -299,15 +299,15 @@ func netWorthNotes(ctx context.Context, q pg.Querier, n NetWorth, days []pg.Date
 	if unknown > 0 {
 		notes = append(notes, op.Note{
 			Code: "no_balance", Count: &unknown, See: op.See(ctx, "balance.set"),
-			Message: plural(unknown, "account is", "accounts are") + " not counted, because no balance is known on " +
-				"the last day; state one",
+			Message: plural(unknown, "account has no balance on the last day and isn't counted; enter one",
+				"accounts have no balance on the last day and aren't counted; enter one"),
 		})
 	}
 	if gaps > 0 {
 		notes = append(notes, op.Note{
 			Code: "gap", Count: &gaps, See: op.See(ctx, "proof.list"),
-			Message: plural(gaps, "account has", "accounts have") + " balances on the last day that transactions " +
-				"do not explain",
+			Message: plural(gaps, "account has a balance that doesn't match its transactions",
+				"accounts have balances that don't match their transactions"),
 		})
 	}
 	return append(notes, standing.stale(ctx, days[len(days)-1])...), nil

@@ -237,7 +237,7 @@ func TestNetWorthIsTheTruth(t *testing.T) {
 	}
 	t.Logf("%v, %d derived, %d unknown", kinds, derived, unknown)
 
-	// what is asked for by week, or by type, is the same books
+	// The results by week or by type describe the same books.
 	weeks := w.ask(NetWorthRequest{StartDate: &first, EndDate: &last, Interval: "week", By: new("type")})
 	for _, p := range weeks.Points {
 		day := int(p.Date.Time().Sub(first.Time()).Hours() / 24)

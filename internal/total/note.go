@@ -9,7 +9,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// staleDays is how many days old the last sync of a connection may be before totals say so.
+// staleDays is how many days old the last sync of a connection may be before totals note it.
 const staleDays = 3
 
 // A Standing is what all totals of the household depend on.
@@ -51,40 +51,40 @@ func (s Standing) Notes(ctx context.Context, start, end *pg.Date) []op.Note {
 	if start != nil && start.Time().Before(s.FirstDate.Time()) {
 		notes = append(notes, op.Note{
 			Code:    "data_ends",
-			Message: fmt.Sprintf("the first transaction is of %s; earlier days are empty", s.FirstDate),
+			Message: "data starts on " + s.FirstDate.String(),
 		})
 	}
 	if daysBetween(s.LastDate.Time(), until.Time()) > staleDays {
 		notes = append(notes, op.Note{
 			Code:    "data_ends",
-			Message: fmt.Sprintf("the newest transaction is of %s; later days are empty", s.LastDate),
+			Message: "data ends on " + s.LastDate.String(),
 		})
 	}
 	return append(notes, s.stale(ctx, until)...)
 }
 
-// links says that account links wait for a decision.
+// links notes that account links wait for a decision.
 func (s Standing) links(ctx context.Context) []op.Note {
 	if s.Proposed == 0 {
 		return []op.Note{}
 	}
 	return []op.Note{{
 		Code: "links_proposed", Count: new(s.Pairs), See: op.See(ctx, "account-link.list"),
-		Message: fmt.Sprintf("%s for a decision; totals may count %s twice",
-			plural(s.Proposed, "proposed account link waits", "proposed account links wait"),
+		Message: fmt.Sprintf("%s review; until then, totals may count %s twice",
+			plural(s.Proposed, "suggested account link needs", "suggested account links need"),
 			plural(s.Pairs, "pair", "pairs")),
 	}}
 }
 
-// stale says that connections have not synced, if the days end so late that it matters.
+// stale notes that connections have not synced, if the days end so late that it matters.
 func (s Standing) stale(ctx context.Context, until pg.Date) []op.Note {
 	if s.Stale == 0 || daysBetween(until.Time(), s.Today.Time()) > staleDays {
 		return nil
 	}
 	return []op.Note{{
 		Code: "stale", Count: new(s.Stale), See: op.See(ctx, "sync.health"),
-		Message: fmt.Sprintf("%s not synced for %d days", plural(s.Stale, "connection has", "connections have"),
-			staleDays),
+		Message: fmt.Sprintf("%s synced for %d days",
+			plural(s.Stale, "connection hasn't", "connections haven't"), staleDays),
 	}}
 }
 

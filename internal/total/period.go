@@ -45,7 +45,7 @@ func today(ctx context.Context, q pg.Querier) (pg.Date, error) {
 // today counts as whole months.
 func compared(by string, start, end *pg.Date, today pg.Date) (ComparedDays, error) {
 	if start == nil {
-		return ComparedDays{}, errs.Field("start_date", "missing", "must be given to compare")
+		return ComparedDays{}, errs.Field("start_date", "missing", "is required to compare")
 	}
 	first, now := start.Time(), today.Time()
 	whole := now // the last day of the range, whether or not it has come
@@ -72,7 +72,8 @@ func compared(by string, start, end *pg.Date, today pg.Date) (ComparedDays, erro
 		until = time.Date(until.Year(), until.Month()+1, 0, 0, 0, 0, 0, time.UTC)
 	}
 	if before.Year() < 1 {
-		return ComparedDays{}, errs.Field("start_date", "range", "must be later: there are no days before it")
+		return ComparedDays{}, errs.Field("start_date", "range", "must be later: there is no earlier period "+
+			"to compare with")
 	}
 	return ComparedDays{Days{*start, pg.Day(last)}, &Days{pg.Day(before), pg.Day(until)}}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/money"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 const (
@@ -19,16 +20,16 @@ const (
 	pivotRows    = 100 // without a limit
 )
 
-// measures are what a pivot adds up, of the sums of a group.
+// measures are the expressions that a pivot adds up, over the sums of a group.
 var measures = map[string]string{"out": "-net", "in": "money_in", "net": "net", "count": "count"}
 
 // A SummaryPivot is totals as a table: a row for each group and currency, a column for each month,
 // week or day.
 type SummaryPivot struct {
 	Measure string               `json:"measure" enum:"out,in,net,count"`
-	Columns []SummaryPivotColumn `json:"columns" doc:"The months, weeks or days, oldest first, with those in which nothing was booked"`
-	Rows    []SummaryPivotRow    `json:"rows" doc:"Largest first, unless sort_by says otherwise"`
-	Other   []SummaryPivotOther  `json:"other" doc:"The rows that limit and min_count left out, by currency"`
+	Columns []SummaryPivotColumn `json:"columns" doc:"The months, weeks or days, oldest first, including empty ones"`
+	Rows    []SummaryPivotRow    `json:"rows" doc:"Largest first, unless sort_by is set"`
+	Other   []SummaryPivotOther  `json:"other" doc:"Sum of the rows beyond limit and min_count, by currency"`
 	Totals  []SummaryPivotTotal  `json:"totals,omitempty" doc:"All rows, by currency; not with tag, where a transaction can be in two"`
 }
 
@@ -48,10 +49,10 @@ type SummaryPivotSums struct {
 
 // A SummaryPivotRow is the values of one group in one currency.
 type SummaryPivotRow struct {
-	Keys     map[string]*string `json:"keys" doc:"The group's value, by the first name in group_by; null for transactions without one"`
-	IDs      map[string]*id.ID  `json:"ids,omitempty" doc:"As in groups"`
-	Payee    *id.Key            `json:"payee,omitempty" doc:"As in groups"`
-	Currency money.Currency     `json:"iso_currency_code"`
+	Keys     map[string]*text.Untrusted `json:"keys" doc:"The group's value, by the first name in group_by; null for transactions without one"`
+	IDs      map[string]*id.ID          `json:"ids,omitempty" doc:"As in groups"`
+	Payee    *id.Key                    `json:"payee,omitempty" doc:"As in groups"`
+	Currency money.Currency             `json:"iso_currency_code"`
 	SummaryPivotSums
 }
 
@@ -72,16 +73,16 @@ type SummaryPivotTotal struct {
 func (in SummaryRequest) pivotable() error {
 	switch {
 	case !in.Pivot && in.Measure != nil:
-		return errs.Field("measure", "conflict", "must not be given without pivot")
+		return errs.Field("measure", "conflict", "can only be used with pivot")
 	case !in.Pivot:
 		return nil
 	case len(in.GroupBy) != 2 || periods[in.GroupBy[0]] != nil || periods[in.GroupBy[1]] == nil:
-		return errs.Field("group_by", "conflict", "must name two groupings for a pivot: first the rows, such as "+
-			"category, then the columns: month, week or day")
+		return errs.Field("group_by", "conflict", "must have two groupings for a pivot: first the rows, such "+
+			"as category, then the columns: month, week or day")
 	case in.Compare != nil:
-		return errs.Field("compare", "conflict", "must not be given with pivot")
+		return errs.Field("compare", "conflict", "can't be used with pivot")
 	case in.StartDate == nil:
-		return errs.Field("start_date", "missing", "must be given for a pivot")
+		return errs.Field("start_date", "missing", "is required for a pivot")
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (t *Totals) pivot(ctx context.Context, q pg.Querier, in SummaryRequest, whe
 		case partTotal:
 			out.Totals = append(out.Totals, SummaryPivotTotal{row.currency, sums})
 		default:
-			r := SummaryPivotRow{map[string]*string{by: row.keys[0]}, nil, row.payee, row.currency, sums}
+			r := SummaryPivotRow{map[string]*text.Untrusted{by: row.keys[0]}, nil, row.payee, row.currency, sums}
 			if groupings[by].identity != "" {
 				r.IDs = map[string]*id.ID{by: row.ids[0]}
 			}

@@ -1,7 +1,6 @@
 package total
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -27,7 +26,7 @@ func (t *Totals) rateOps() []*op.Op {
 		}, t.Rates),
 		op.Writing(op.Spec{
 			Name: "rate.set", Route: "PUT /rates", People: op.PeopleAlways, Record: true,
-			Summary: "Sets what one unit of a currency is worth in another from a day on.",
+			Summary: "Sets an exchange rate that applies from a day on.",
 		}, t.SetRate),
 		op.Writing(op.Spec{
 			Name: "rate.delete", Route: "DELETE /rates/{id}", People: op.PeopleAlways,
@@ -43,8 +42,8 @@ type Rate struct {
 	ShortID   string         `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Currency  money.Currency `json:"iso_currency_code" db:"currency"`
 	In        money.Currency `json:"in" db:"quoted" doc:"The other currency"`
-	Date      pg.Date        `json:"date" db:"day" doc:"The first day on which it holds"`
-	Rate      money.Rate     `json:"rate" db:"rate" doc:"How many units of in one unit of iso_currency_code is worth"`
+	Date      pg.Date        `json:"date" db:"day" doc:"First day of the rate"`
+	Rate      money.Rate     `json:"rate" db:"rate" doc:"Value of one unit of iso_currency_code in the currency in"`
 	CreatedAt pg.Time        `json:"created_at" db:"created_at"`
 	UpdatedAt pg.Time        `json:"updated_at" db:"updated_at"`
 }
@@ -65,11 +64,11 @@ func (t *Totals) Rates(ctx context.Context, q pg.Querier, _ op.None) (RateList, 
 type SetRate struct {
 	Currency money.Currency `json:"iso_currency_code" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
 	In       money.Currency `json:"in" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"The other currency"`
-	Date     pg.Date        `json:"date" doc:"From this day on"`
-	Rate     money.Rate     `json:"rate" doc:"How many units of in one unit of iso_currency_code is worth; above 0, at most nine decimals" example:"0.92"`
+	Date     pg.Date        `json:"date" doc:"Start date (inclusive)"`
+	Rate     money.Rate     `json:"rate" doc:"Value of one unit of iso_currency_code in the currency in; above 0, at most nine decimals" example:"0.92"`
 }
 
-// SetRate sets the rate of a day; one that is there is replaced.
+// SetRate sets the rate of a day; an existing rate is replaced.
 func (t *Totals) SetRate(ctx context.Context, tx pg.Tx, in SetRate) (RateList, error) {
 	if in.Currency == in.In {
 		return RateList{}, errs.Field("in", "conflict", "must be another currency")
@@ -89,7 +88,7 @@ func (t *Totals) SetRate(ctx context.Context, tx pg.Tx, in SetRate) (RateList, e
 		return r.Currency == in.Currency && r.In == in.In && r.Date == in.Date
 	})
 	if !known && len(now.Rates) >= mostRates {
-		return RateList{}, errs.New(errs.Conflict, "there are %d rates already; delete one first", mostRates)
+		return RateList{}, errs.New(errs.Conflict, "limit of %d rates reached; delete one first", mostRates)
 	}
 	if err := pg.Redraw(ctx, tx, "rate_short_id", func(tx pg.Tx) error {
 		fresh := id.New()
@@ -123,7 +122,7 @@ type NetWorthConverted struct {
 	RateDates map[string]pg.Date `json:"rate_dates" doc:"The day of each other currency's rate"`
 }
 
-// errNoRate says that the household has no rate for a currency.
+// errNoRate is returned if the household has no rate for a currency.
 var errNoRate = errors.New("no rate")
 
 // A converter values sums in one currency.
@@ -158,8 +157,9 @@ func (c converter) of(s money.Sum, currency money.Currency, day pg.Date) (money.
 	return money.Converted{}, nil, errNoRate
 }
 
-// convert values each point in one currency, and says for which currencies there is no rate.
-func (c converter) convert(points []NetWorthPoint) (missing []string, err error) {
+// convert values each point in one currency. It returns for which currencies there is no rate, and
+// those in which the sum of a day is larger than any that can be said.
+func (c converter) convert(points []NetWorthPoint) (missing, large []string, err error) {
 	for i, p := range points {
 		out := NetWorthConverted{Currency: c.in, RateDates: map[string]pg.Date{}}
 		whole, known := true, false
@@ -168,19 +168,20 @@ func (c converter) convert(points []NetWorthPoint) (missing []string, err error)
 				continue
 			}
 			v, day, err := c.of(t.Net.In(t.Currency), t.Currency, p.Date)
-			if errors.Is(err, errNoRate) {
-				whole = false
-				missing = append(missing, string(t.Currency))
+			if err == nil {
+				out.Net, err = out.Net.Plus(v)
+			}
+			switch {
+			case errors.Is(err, errNoRate):
+				whole, missing = false, append(missing, string(t.Currency))
 				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			if day != nil {
+			case errors.Is(err, money.ErrRange):
+				whole, large = false, append(large, string(t.Currency))
+				continue
+			case err != nil:
+				return nil, nil, err
+			case day != nil:
 				out.RateDates[string(t.Currency)] = *day
-			}
-			if out.Net, err = out.Net.Plus(v); err != nil {
-				return nil, err
 			}
 			known = true
 		}
@@ -188,18 +189,26 @@ func (c converter) convert(points []NetWorthPoint) (missing []string, err error)
 			points[i].Converted = &out
 		}
 	}
-	slices.SortFunc(missing, cmp.Compare)
-	return slices.Compact(missing), nil
+	slices.Sort(missing)
+	slices.Sort(large)
+	return slices.Compact(missing), slices.Compact(large), nil
 }
 
-// noRate says that points were not converted.
-func noRate(ctx context.Context, in money.Currency, missing []string) []op.Note {
-	if len(missing) == 0 {
-		return nil
+// noRate notes that points were not converted.
+func noRate(ctx context.Context, in money.Currency, missing, large []string) (notes []op.Note) {
+	if len(missing) > 0 {
+		notes = append(notes, op.Note{
+			Code: "no_rate", See: op.See(ctx, "rate.set"),
+			Message: "some days can't be converted to " + string(in) + ": add an earlier rate " +
+				"for " + strings.Join(missing, ", "),
+		})
 	}
-	return []op.Note{{
-		Code: "no_rate", See: op.See(ctx, "rate.set"),
-		Message: "some days are not converted to " + string(in) + ", because there is no rate on or before them for " +
-			strings.Join(missing, ", "),
-	}}
+	if len(large) > 0 {
+		notes = append(notes, op.Note{
+			Code: "no_rate", See: op.See(ctx, "rate.list"),
+			Message: "some days can't be converted to " + string(in) + ": the sum is too large; check the " +
+				"rates of " + strings.Join(large, ", "),
+		})
+	}
+	return notes
 }

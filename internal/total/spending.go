@@ -9,8 +9,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Spending is what was spent on categories, by month and currency: net of what came back, of the
-// transactions that a summary counts. What a primary category spent includes its subcategories.
+// A Spending is the amount spent on categories, by month and currency: net of refunds, over the
+// transactions that a summary counts. The amount of a primary category includes its subcategories.
 type Spending map[SpendingKey]money.Total
 
 // A SpendingKey is one category in one month (YYYY-MM), in one currency.
@@ -64,7 +64,7 @@ func spendingOf(groups []Group, parents map[id.ID]id.ID) (Spending, error) {
 			above = append(above, p)
 		}
 		for _, c := range above {
-			key := SpendingKey{c, g.Currency, *month}
+			key := SpendingKey{c, g.Currency, month.Plain()}
 			sum, err := out[key].Add(g.Net.Neg())
 			if err != nil {
 				return nil, err

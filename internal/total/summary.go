@@ -12,6 +12,7 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // How many groups a tool returns without a limit, and at most.
@@ -23,30 +24,30 @@ const (
 // A SummaryRequest asks for totals of transactions, in groups.
 type SummaryRequest struct {
 	ledger.Filter
-	GroupBy   []string `json:"group_by,omitempty" maxItems:"2" enum:"category,primary_category,counterparty,payee,merchant,account,user,tag,month,week,day" doc:"Up to two; without any, one group per currency. payee: by counterparty, and what has none by who was paid, however the bank words it; merchant: by exact text" agent:"Up to two; payee: by who was paid, however the bank words it; merchant: by exact text"`
-	Include   []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Include what totals leave out: transfers, mirrored rows, hidden accounts" agent:"What totals leave out"`
-	SortBy    *string  `json:"sort_by,omitempty" enum:"amount,count,key,change" doc:"amount and change: within each currency, by size whatever the sign. Without it groups are sorted by key, and a limit keeps the largest, or the newest of months, weeks and days" agent:"change: with compare"`
+	GroupBy   []string `json:"group_by,omitempty" maxItems:"2" enum:"category,primary_category,counterparty,payee,merchant,account,user,tag,month,week,day" doc:"Up to two; without any, one group per currency. payee: by counterparty, else by payee across different bank descriptions; merchant: by exact text" agent:"Up to two; payee: across different bank descriptions; merchant: by exact text"`
+	Include   []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Include what totals exclude: transfers, mirrored rows, hidden accounts" agent:"What totals exclude"`
+	SortBy    *string  `json:"sort_by,omitempty" enum:"amount,count,key,change" doc:"amount and change: by absolute size within each currency. Without it groups are sorted by key, and a limit keeps the largest, or the newest months, weeks and days" agent:"change: with compare"`
 	SortOrder *string  `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for key" agent:"-"`
 	Limit     *int     `json:"limit,omitempty" minimum:"1" maximum:"500" doc:"Return the first groups; other sums the rest" agent:"other sums the rest"`
-	MinCount  *int     `json:"min_count,omitempty" minimum:"1" doc:"Leave groups with fewer transactions to other"`
-	Pivot     bool     `json:"pivot,omitempty" doc:"Answer a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; needs start_date" agent:"A table: rows by the first grouping, columns by the second: month, week or day; needs start_date"`
-	Measure   *string  `json:"measure,omitempty" enum:"out,in,net,count" doc:"What a pivot adds up: out (the default) is money out less what came back" agent:"Of pivot"`
+	MinCount  *int     `json:"min_count,omitempty" minimum:"1" doc:"Move groups with fewer transactions to other"`
+	Pivot     bool     `json:"pivot,omitempty" doc:"Return a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; requires start_date" agent:"A table: rows by the first grouping, columns by the second: month, week or day; needs start_date"`
+	Measure   *string  `json:"measure,omitempty" enum:"out,in,net,count" doc:"Measure in the table: out (default) is money out minus refunds" agent:"For pivot"`
 	Compare   *string  `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"Compare with the same number of whole months or days before, or with a year earlier; needs start_date. Days after today are left out on both sides" agent:"Needs start_date"`
 }
 
 // A Summary is totals in groups. Currencies are never mixed, and a transaction with two tags is in
 // two groups.
 type Summary struct {
-	Notes    []op.Note       `json:"notes" doc:"What the totals do not say"`
+	Notes    []op.Note       `json:"notes" doc:"Caveats about the figures"`
 	Groups   []Group         `json:"groups" screen:"rows"`
 	Pivot    *SummaryPivot   `json:"pivot,omitempty" doc:"With pivot: the table; groups is empty then"`
-	Other    []SummaryOther  `json:"other" doc:"What limit and min_count left out, by currency"`
+	Other    []SummaryOther  `json:"other" doc:"Sum of the groups beyond limit and min_count, by currency"`
 	Totals   []SummaryTotal  `json:"totals,omitempty" doc:"All groups, by currency; not with tag, where a transaction can be in two"`
 	Period   *ComparedDays   `json:"period,omitempty" doc:"With compare: the days that were counted"`
 	Coverage SummaryCoverage `json:"coverage" doc:"The transactions of the filter without its dates"`
 }
 
-// SummarySums is what came in and went out.
+// SummarySums holds money in and money out.
 type SummarySums struct {
 	MoneyIn  money.Total `json:"money_in" doc:"Money in, as a positive number"`
 	MoneyOut money.Total `json:"money_out" doc:"Money out, as a positive number"`
@@ -57,7 +58,7 @@ type SummarySums struct {
 // A SummaryChange is the difference to the previous period.
 type SummaryChange struct {
 	Net     money.Total `json:"net" doc:"net minus the previous net"`
-	Percent *int64      `json:"percent,omitempty" doc:"How much larger the net is than before, in percent: 10 if spending, or income, rose by a tenth. Absent if there was none, or if it was the other way round"`
+	Percent *int64      `json:"percent,omitempty" doc:"Change of net in percent: 10 if spending or income rose by a tenth. Absent if it was 0 before or had the opposite sign"`
 }
 
 // SummaryCompared is sums beside those of the previous period.
@@ -69,10 +70,10 @@ type SummaryCompared struct {
 
 // A Group is the totals of one combination of keys, in one currency.
 type Group struct {
-	Keys     map[string]*string `json:"keys" doc:"The group's values, by the names in group_by; null for transactions without one"`
-	IDs      map[string]*id.ID  `json:"ids,omitempty" doc:"The id of the category, account, user or counterparty, if group_by names one: two of the same name are two groups. Of a payee, the id of its counterparty"`
-	Payee    *id.Key            `json:"payee,omitempty" doc:"Of a payee without a counterparty: its key, for the filter payee together with counterparty_id=none"`
-	Currency money.Currency     `json:"iso_currency_code"`
+	Keys     map[string]*text.Untrusted `json:"keys" doc:"The group's values, by the names in group_by; null for transactions without one"`
+	IDs      map[string]*id.ID          `json:"ids,omitempty" doc:"The id of the category, account, user or counterparty, if group_by names one: two of the same name are two groups. Of a payee, the id of its counterparty"`
+	Payee    *id.Key                    `json:"payee,omitempty" doc:"For a payee without a counterparty: its key, for the filter payee together with counterparty_id=none"`
+	Currency money.Currency             `json:"iso_currency_code"`
 	SummaryCompared
 }
 
@@ -105,7 +106,7 @@ func whole(f ledger.Filter) bool {
 	return reflect.DeepEqual(f, ledger.Filter{})
 }
 
-// Summary adds amounts up, by currency and by up to two groupings, and says what the sums leave
+// Summary adds amounts up, by currency and by up to two groupings, and notes what the sums leave
 // out.
 func (t *Totals) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (Summary, error) {
 	standing, err := Stand(ctx, q)
@@ -171,7 +172,7 @@ func (t *Totals) sums(ctx context.Context, q pg.Querier, in SummaryRequest, stan
 		return out, nil, errs.Field("group_by", "conflict", "must name two different groupings")
 	}
 	if in.Compare == nil && in.SortBy != nil && *in.SortBy == "change" {
-		return out, nil, errs.Field("sort_by", "conflict", "must not be change without compare")
+		return out, nil, errs.Field("sort_by", "conflict", "can only be change together with compare")
 	}
 	if err := ordered(in.StartDate, in.EndDate); err != nil {
 		return out, nil, err
@@ -236,7 +237,7 @@ type summaryRow struct {
 	places  []any
 
 	part     int
-	keys     []*string
+	keys     []*text.Untrusted
 	ids      []*id.ID
 	payee    *id.Key
 	currency money.Currency
@@ -256,7 +257,7 @@ const (
 // keyed returns a row with places for the part, the keys and the currency.
 func keyed(by []string) *summaryRow {
 	r := &summaryRow{by: by}
-	r.keys, r.ids = make([]*string, len(r.by)), make([]*id.ID, len(r.by))
+	r.keys, r.ids = make([]*text.Untrusted, len(r.by)), make([]*id.ID, len(r.by))
 	r.places = []any{&r.part}
 	for i, by := range r.by {
 		r.places = append(r.places, &r.keys[i])
@@ -297,7 +298,7 @@ func (r *summaryRow) add(out *Summary) {
 		out.Totals = append(out.Totals, SummaryTotal{r.currency, sums})
 		return
 	}
-	g := Group{make(map[string]*string, len(r.by)), map[string]*id.ID{}, r.payee, r.currency, sums}
+	g := Group{make(map[string]*text.Untrusted, len(r.by)), map[string]*id.ID{}, r.payee, r.currency, sums}
 	for i, name := range r.by {
 		g.Keys[name] = r.keys[i]
 		if groupings[name].identity != "" {
@@ -313,7 +314,7 @@ func (out Summary) cutNotes(ctx context.Context, in SummaryRequest) []op.Note {
 	for _, o := range out.Other {
 		cut += o.Groups
 	}
-	count := func(keys map[string]*string, n int64) {
+	count := func(keys map[string]*text.Untrusted, n int64) {
 		for _, by := range []string{"category", "primary_category"} {
 			if slices.Contains(in.GroupBy, by) && keys[by] == nil {
 				uncategorized += n
@@ -343,7 +344,7 @@ func (out Summary) cutNotes(ctx context.Context, in SummaryRequest) []op.Note {
 		notes = append(notes, op.Note{
 			Code: "truncated", Count: &cut,
 			Message: plural(cut, "group is", "groups are") +
-				" summed up in other; give a higher limit or narrower filters",
+				" combined in \"other\"; raise the limit or narrow the filters",
 		})
 	}
 	return notes

@@ -18,7 +18,7 @@ type Target struct {
 	Category   string         `json:"category" db:"category" doc:"Slug; a primary includes its subcategories"`
 	Currency   money.Currency `json:"iso_currency_code" db:"iso_currency_code"`
 	Amount     money.Amount   `json:"amount" db:"amount" doc:"For each month"`
-	Rollover   bool           `json:"rollover" db:"rollover" doc:"What a month leaves, or overspends, counts in the next"`
+	Rollover   bool           `json:"rollover" db:"rollover" doc:"Whether unspent or overspent amounts roll into the next month"`
 	StartMonth string         `json:"start_month" db:"start_month" doc:"The first month, as YYYY-MM" example:"2026-01"`
 	EndMonth   *string        `json:"end_month" db:"end_month" doc:"The last month; null: no end"`
 	CreatedAt  pg.Time        `json:"created_at" db:"created_at"`
@@ -46,11 +46,11 @@ const (
 // A MeasuredTarget is a target beside what was spent in a month.
 type MeasuredTarget struct {
 	Target
-	Spent     money.Total  `json:"spent" doc:"In the month: money out less what came back, with subcategories"`
-	Carried   *money.Total `json:"carried,omitempty" doc:"With rollover: what the months since start_month left, negative if they overspent"`
-	Available *money.Total `json:"available" doc:"amount and carried less spent: negative if more was spent; null if the target is not of this month"`
-	Pace      int          `json:"pace" doc:"Share of the month that is gone, in percent"`
-	State     string       `json:"state" enum:"within,ahead,over,not_started,ended" doc:"within: less was spent than the share of the month that is gone; ahead: more; over: more than the month's whole amount"`
+	Spent     money.Total  `json:"spent" doc:"Spent in the month: money out minus refunds, including subcategories"`
+	Carried   *money.Total `json:"carried,omitempty" doc:"With rollover: unspent amount of the months since start_month, negative if overspent"`
+	Available *money.Total `json:"available" doc:"amount plus carried minus spent: negative if overspent; null if the target doesn't apply to this month"`
+	Pace      int          `json:"pace" doc:"Percentage of the month elapsed"`
+	State     string       `json:"state" enum:"within,ahead,over,not_started,ended" doc:"within: spending is below the pace of the month; ahead: above it; over: more than the whole amount"`
 }
 
 // ListTargets is the input of Targets.
@@ -61,7 +61,7 @@ type ListTargets struct {
 // A TargetMonth is every target as it stands in one month.
 type TargetMonth struct {
 	Month   string           `json:"month"`
-	Notes   []op.Note        `json:"notes" doc:"What the sums do not say"`
+	Notes   []op.Note        `json:"notes" doc:"Caveats about the figures"`
 	Targets []MeasuredTarget `json:"targets" screen:"rows"`
 }
 
@@ -134,7 +134,7 @@ func sortedDistinct(ids []id.ID) []id.ID {
 	return slices.Compact(ids)
 }
 
-// measure says how a target stands in a month. It depends on its arguments alone.
+// measure computes the state of a target in a month. It depends on its arguments alone.
 func (t Target) measure(category id.ID, at string, today time.Time, spent Spending) (MeasuredTarget, error) {
 	out := MeasuredTarget{
 		Target: t, Spent: spent[SpendingKey{Category: category, Currency: t.Currency, Month: at}],

@@ -67,7 +67,7 @@ func TestSummary(t *testing.T) {
 		for i, g := range got.Groups {
 			month := ""
 			if key := g.Keys["month"]; key != nil {
-				month = *key
+				month = key.Plain()
 			}
 			row := [5]string{month, string(g.Currency), g.MoneyIn.String(), g.MoneyOut.String(), g.Net.String()}
 			if row != c.want[i] {
@@ -122,7 +122,7 @@ func TestSummaryByPayee(t *testing.T) {
 		if u := g.IDs["payee"]; u != nil {
 			who = u.String()[34:]
 		}
-		said = append(said, fmt.Sprint(*g.Keys["payee"], " ", key, " ", who, " ", g.Currency, " ", g.Count))
+		said = append(said, fmt.Sprint(g.Keys["payee"].Plain(), " ", key, " ", who, " ", g.Currency, " ", g.Count))
 	}
 	want := []string{
 		"Baker 7 - EUR 1", "Our baker - 99 EUR 1", "Shop 42 - USD 1", "Shop 4711 42 - EUR 6",

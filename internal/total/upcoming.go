@@ -22,15 +22,15 @@ const (
 
 // UpcomingRequest asks what will probably be paid.
 type UpcomingRequest struct {
-	Days int `json:"days,omitempty" minimum:"1" maximum:"366" default:"30" doc:"How many days to look ahead; today is the first"`
+	Days int `json:"days,omitempty" minimum:"1" maximum:"366" default:"30" doc:"Number of days ahead; today is the first"`
 }
 
-// Upcoming is what will probably be paid in the next days, by the recurring payments.
+// Upcoming lists the probable payments of the next days, from the recurring payments.
 type Upcoming struct {
-	Totals   []UpcomingTotal   `json:"totals" doc:"By currency, without transfers between own accounts; currencies are never mixed"`
+	Totals   []UpcomingTotal   `json:"totals" doc:"By currency, without transfers; currencies are never mixed"`
 	Accounts []UpcomingAccount `json:"accounts" doc:"The accounts of the payments"`
 	Days     []UpcomingDay     `json:"days" screen:"unroll" doc:"The days with payments"`
-	Notes    []op.Note         `json:"notes" doc:"What the numbers do not say"`
+	Notes    []op.Note         `json:"notes" doc:"Caveats about the figures"`
 }
 
 // An UpcomingTotal is what the payments in one currency come to.
@@ -47,9 +47,9 @@ type UpcomingAccount struct {
 	AccountID id.ID           `json:"account_id"`
 	Name      text.Untrusted  `json:"name" doc:"The household's name for it, else the bank's (untrusted)"`
 	Currency  money.Currency  `json:"iso_currency_code"`
-	Today     *money.Amount   `json:"balance_today" doc:"Of a card or loan: the debt; null if nobody stated a balance"`
+	Today     *money.Amount   `json:"balance_today" doc:"For a card or loan: the debt; null if no balance is known"`
 	Debt      bool            `json:"debt,omitempty" doc:"A card or loan: its balances are debts"`
-	Lowest    *UpcomingLowest `json:"lowest" doc:"The lowest balance at the end of a day, if all payments come; of a card or loan, the highest debt. Null if no balance is known, or transactions do not explain it"`
+	Lowest    *UpcomingLowest `json:"lowest" doc:"Lowest end-of-day balance if all payments arrive; for a card or loan, the highest debt. Null if no balance is known, or it doesn't depend on transactions"`
 }
 
 // An UpcomingLowest is the day on which an account will probably hold least.
@@ -67,13 +67,13 @@ type UpcomingDay struct {
 // An UpcomingItem is one payment that is expected.
 type UpcomingItem struct {
 	RecurringID id.ID          `json:"recurring_id"`
-	Name        text.Untrusted `json:"name" doc:"What the household calls it, else the payee (untrusted)"`
+	Name        text.Untrusted `json:"name" doc:"The household's name for it, else the payee (untrusted)"`
 	AccountID   id.ID          `json:"account_id"`
-	Amount      money.Amount   `json:"amount" doc:"The price now; if it varies, the usual one. Positive is money out"`
+	Amount      money.Amount   `json:"amount" doc:"Current amount; if it varies, the usual one. Positive is money out"`
 	Currency    money.Currency `json:"iso_currency_code"`
-	Certain     bool           `json:"certain" doc:"It has a fixed price, and is confirmed or came often and regularly"`
-	Transfer    bool           `json:"transfer,omitempty" doc:"Between own accounts, by its category: it moves balances and is in no total"`
-	Due         *pg.Date       `json:"due_date,omitempty" doc:"It should have come on this day already, and is expected any day"`
+	Certain     bool           `json:"certain" doc:"The amount is fixed, and the payment is confirmed or regular"`
+	Transfer    bool           `json:"transfer,omitempty" doc:"A transfer: it changes balances but no totals"`
+	Due         *pg.Date       `json:"due_date,omitempty" doc:"Original due date; the payment is overdue"`
 }
 
 // Upcoming returns what will probably be paid in the next days.
@@ -103,7 +103,7 @@ func (t *Totals) upcoming(ctx context.Context, q pg.Querier, days, most int) (Up
 	if left := out.cut(most); left > 0 {
 		out.Notes = append(out.Notes, op.Note{
 			Code: "truncated", Count: &left, Message: plural(left, "later payment is", "later payments are") +
-				" not listed, but counted; ask for fewer days",
+				" counted but not listed; request fewer days",
 		})
 	}
 	return out, nil
@@ -164,7 +164,7 @@ func lookAhead(today pg.Date, expected []pattern.Expected, accounts []account.Ac
 // size is the amount of a payment in cents, whichever way the money goes.
 func size(i UpcomingItem) int64 { return max(i.Amount.Cents(), -i.Amount.Cents()) }
 
-// due is when a payment should have come, if that was before today.
+// due returns when a payment should have come, if that was before today.
 func due(i UpcomingItem) time.Time {
 	if i.Due == nil {
 		return time.Time{}
@@ -266,7 +266,7 @@ func (u *Upcoming) follow(today pg.Date, accounts []account.Account) error {
 	return nil
 }
 
-// unknown says which balances could not be followed.
+// unknown notes what the projected balances leave out, and which could not be projected.
 func (u *Upcoming) unknown(ctx context.Context, foreign int64) []op.Note {
 	notes := []op.Note{}
 	var n int64
@@ -278,15 +278,21 @@ func (u *Upcoming) unknown(ctx context.Context, foreign int64) []op.Note {
 	if n > 0 {
 		notes = append(notes, op.Note{
 			Code: "no_balance", Count: &n, See: op.See(ctx, "balance.set"),
-			Message: plural(n, "account has", "accounts have") + " no known balance, so nobody can tell how low it " +
-				"will be; state one",
+			Message: plural(n, "account has", "accounts have") + " no balance, so no projection is possible; " +
+				"enter one",
+		})
+	}
+	if slices.ContainsFunc(u.Accounts, func(a UpcomingAccount) bool { return a.Lowest != nil }) {
+		notes = append(notes, op.Note{
+			Code: "recurring_only", Message: "the lowest balances only include recurring payments; leave " +
+				"room for everyday spending, such as groceries",
 		})
 	}
 	if foreign > 0 {
 		notes = append(notes, op.Note{
 			Code: "no_rate", Count: &foreign,
-			Message: plural(foreign, "payment is", "payments are") + " in another currency than the account, whose " +
-				"balance leaves them out",
+			Message: plural(foreign, "payment is", "payments are") + " in a different currency than the " +
+				"account and not in its projection",
 		})
 	}
 	return notes

@@ -56,14 +56,14 @@ func made(t *testing.T, r *rand.Rand, series int) ([]pattern.Expected, []account
 			LastDate:   pg.Day(next.Time().AddDate(0, 0, -30)),
 			Cadence:    []string{"weekly", "fortnightly", "monthly", "quarterly", "yearly"}[r.IntN(5)],
 			Confidence: []string{"high", "medium"}[r.IntN(2)], AmountType: []string{"fixed", "variable"}[r.IntN(2)],
-			Usual: new(next.Time().Day()),
+			Usual: new(next.Time().Day()), Transfer: r.IntN(8) == 0,
 		}
 		if r.IntN(5) == 0 {
 			one.Currency = currencies[r.IntN(3)]
 		}
 		days := one.Expect(upcomingToday, pg.Day(upcomingToday.Time().AddDate(0, 0, 89)))
 		if len(days) > 0 {
-			expected = append(expected, pattern.Expected{Recurring: one, Days: days, Transfer: r.IntN(8) == 0})
+			expected = append(expected, pattern.Expected{Recurring: one, Days: days})
 		}
 	}
 	return expected, accounts

@@ -19,7 +19,7 @@ func (v *Views) preferenceOps() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "me.preferences", Route: "GET /users/me/preferences", Own: true, Record: true,
-			Summary: "Shows your preferences, as an app saved them.",
+			Summary: "Shows your preferences, as saved by an app.",
 		}, v.Preferences),
 		op.Writing(op.Spec{
 			Name: "me.set-preferences", Route: "PUT /users/me/preferences", Own: true, Scope: op.Read, Record: true,
@@ -28,7 +28,7 @@ func (v *Views) preferenceOps() []*op.Op {
 	}
 }
 
-// Preferences are how a member likes the app. Their meaning is the app's own.
+// Preferences are a member's settings of the app. Only the app knows their meaning.
 type Preferences struct {
 	Preferences json.RawMessage `json:"preferences" db:"value" doc:"A JSON object; empty if nothing was saved"`
 	UpdatedAt   *pg.Time        `json:"updated_at" db:"updated_at"`
@@ -50,7 +50,7 @@ func (v *Views) Preferences(ctx context.Context, q pg.Querier, _ op.None) (Prefe
 
 // SetPreferences is the input of SetPreferences.
 type SetPreferences struct {
-	Preferences json.RawMessage `json:"preferences" doc:"A JSON object of at most 16 kB; it replaces what was saved"`
+	Preferences json.RawMessage `json:"preferences" doc:"A JSON object of at most 16 kB; it replaces the saved one"`
 }
 
 // SetPreferences replaces those of the signed-in member.
@@ -63,7 +63,7 @@ func (v *Views) SetPreferences(ctx context.Context, tx pg.Tx, in SetPreferences)
 	case b.Len() == 0 || b.Bytes()[0] != '{':
 		return Preferences{}, errs.Field("preferences", "type", "must be an object")
 	case b.Len() > mostPreferences:
-		return Preferences{}, errs.New(errs.PayloadTooLarge, "preferences may have at most %d bytes of JSON",
+		return Preferences{}, errs.New(errs.PayloadTooLarge, "preferences can have at most %d bytes of JSON",
 			mostPreferences)
 	}
 	member := op.ActorOf(ctx).Member

@@ -33,7 +33,7 @@ func (v *Views) Ops() []*op.Op {
 		}, v.List),
 		op.Writing(op.Spec{
 			Name: "view.create", Route: "POST /views", People: op.PeopleAlways,
-			Summary: "Saves a filter of the list of transactions under a name.",
+			Summary: "Saves a view: filters of the transaction list with a name.",
 		}, v.Create),
 		op.Reading(op.Spec{Name: "view.get", Route: "GET /views/{id}", Summary: "Shows one saved view."}, v.Get),
 		op.Writing(op.Spec{
@@ -79,7 +79,7 @@ func (v *Views) List(ctx context.Context, q pg.Querier, _ op.None) (Saved, error
 type CreateView struct {
 	Name    string        `json:"name" minLength:"1" maxLength:"100" format:"line" example:"Restaurants"`
 	Filters ledger.Filter `json:"filters" doc:"The filters of GET /transactions"`
-	Shared  bool          `json:"shared,omitempty" doc:"true: the whole household sees it, and every member who may write can change it; false: only you see it"`
+	Shared  bool          `json:"shared,omitempty" doc:"true: the whole household sees it, and members who can make changes can edit it; false: only you see it"`
 }
 
 // Create saves a view.
@@ -97,7 +97,7 @@ func (v *Views) Create(ctx context.Context, tx pg.Tx, in CreateView) (View, erro
 		return View{}, err
 	}
 	if n >= mostViews {
-		return View{}, errs.New(errs.Conflict, "there are %d saved views already; delete one first", mostViews)
+		return View{}, errs.New(errs.Conflict, "limit of %d saved views reached; delete one first", mostViews)
 	}
 	var out View
 	err = pg.Redraw(ctx, tx, "saved_view_short_id", func(tx pg.Tx) (err error) {
@@ -119,8 +119,8 @@ func owner(ctx context.Context, shared bool) (*id.ID, error) {
 	}
 	member := op.ActorOf(ctx).Member
 	if member == nil {
-		return nil, errs.Field("shared", "required", "must be true, because this caller is not a member and has no "+
-			"views of its own")
+		return nil, errs.Field("shared", "required", "must be true, because only signed-in members have "+
+			"private views")
 	}
 	return member, nil
 }
@@ -141,7 +141,8 @@ func (v *Views) checked(ctx context.Context, q pg.Querier, f ledger.Filter) (jso
 // named explains that the name is in use.
 func named(err error) error {
 	if pg.Violates(err, "saved_view_name") {
-		return errs.New(errs.Conflict, "there is a view of this name already; choose another name or change that one")
+		return errs.New(errs.Conflict, "a saved view with this name already exists; choose another name or "+
+			"change that one")
 	}
 	return err
 }

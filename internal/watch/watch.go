@@ -1,10 +1,10 @@
-// Package watch looks at the household's state after each sync and every quarter of an hour, and
+// Package watch checks the household's state after each sync and every quarter of an hour, and
 // posts the notifications that follow from it: large charges, low balances, price changes, missed
-// payments, gaps in the books, consents that end, and what waits for review. It writes no table of
-// its own.
+// payments, gaps in the books, consents that end, and transactions that wait for review. It writes
+// no table of its own.
 //
-// Whatever it finds is told once, because notify knows what was told before. So it may look as
-// often as it likes, on any number of servers, and a look that was broken off is made again.
+// Every finding is reported once, because notify knows the earlier notifications. So watch may
+// check at any time, on any number of servers, and an interrupted check is made again.
 package watch
 
 import (
@@ -37,8 +37,8 @@ func New(db *pg.DB, patterns *pattern.Patterns, accounts *account.Register) *Wat
 const (
 	every = 15 * time.Minute
 	most  = 200 // events of one type that one look posts; the next look posts the rest
-	// news is how many days old something may be. Notifications are kept longer: what was told is
-	// not told again once its notification is deleted.
+	// news is the most days that an event may be old. Notifications are kept longer, so an event is
+	// not reported again after its notification is deleted.
 	news = 60
 )
 
@@ -59,8 +59,8 @@ func (w *Watch) Look(ctx context.Context) error {
 	return w.db.InTx(ctx, func(tx pg.Tx) error { return w.look(ctx, tx) })
 }
 
-// look posts what is new. A household without an endpoint that could be told is not looked at: what
-// happened before somebody wants to know is no news.
+// look posts new events. Without an enabled endpoint it does nothing: events from before someone
+// asks for notifications are not reported.
 func (w *Watch) look(ctx context.Context, tx pg.Tx) error {
 	wanted, err := pg.Value[bool](ctx, tx, `select exists (select from endpoint where enabled)`)
 	if err != nil || !wanted {
@@ -80,16 +80,16 @@ func (w *Watch) look(ctx context.Context, tx pg.Tx) error {
 	return nil
 }
 
-// linked is the day on which the account a was added, in the household's time zone; what is older
-// came with it and is no news.
+// linked is the day on which the account a was added, in the household's time zone; older
+// transactions came with it and are not reported.
 const linked = `(a.created_at at time zone s.time_zone)::date`
 
-// untold is the condition that an event was not told yet.
+// untold is the condition that an event was not reported yet.
 const untold = `not exists (select from notification n where n.type = $1 and n.subject = `
 
-// charges are posted transactions of a bank from the household's limit for their currency on. What
-// was stored before anybody asked to be told is no news. offset 0 leaves no choice: from each
-// account to its newest transactions.
+// charges returns posted transactions of a bank that reach the household's limit for their
+// currency. Transactions stored before anyone asked for notifications are not reported. offset 0
+// forces the plan: from each account to its newest transactions.
 func charges(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	type row struct {
 		ID       id.ID          `db:"id"`
@@ -173,7 +173,7 @@ func (w *Watch) recurring(ctx context.Context, tx pg.Tx) ([]notify.Event, error)
 	var out []notify.Event
 	for _, r := range list.Recurring {
 		a, known := accounts[r.AccountID]
-		if !known {
+		if !known || r.Transfer {
 			continue
 		}
 		event := func(what notify.Type, day pg.Date, data map[string]any) {

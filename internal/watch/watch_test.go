@@ -66,7 +66,7 @@ const books = `
 			jsonb_build_object('date', current_date - 40, 'before', 12, 'after', 13, 'percent', 8, 'provisional', true)),
 		true, 'Music');`
 
-// Each type is told once, of what is newer than the day on which its account was added, and lean
+// Each event is reported once, if it is newer than the day on which its account was added, and lean
 // data has no text of a bank.
 func TestWatch(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestWatch(t *testing.T) {
 		return list
 	}
 	if got := told(); len(got) != 0 {
-		t.Errorf("without an endpoint it told %q", got)
+		t.Errorf("without an endpoint it reported %q", got)
 	}
 	ring, err := seal.NewRing("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
 	if err != nil {
@@ -120,19 +120,19 @@ func TestWatch(t *testing.T) {
 		"books.gap " + day("9"), "connection.expiring ", "recurring.missed 12.00", "recurring.price_changed 12.00",
 	}
 	if got := told(); !slices.Equal(got, want) {
-		t.Errorf("told %q, not %q", got, want)
+		t.Errorf("reported %q, not %q", got, want)
 	}
 	exec(`update setting set large_charge = '[{"iso_currency_code": "EUR", "amount": 500}]', review_digest_hour = 0,
 		review_digest_min = 11`)
 	want = append([]string{want[0], "charge.large 500.00"}, want[1:]...)
 	if got := told(); !slices.Equal(got, want) {
-		t.Errorf("told %q, not %q", got, want)
+		t.Errorf("reported %q, not %q", got, want)
 	}
 	exec(`update setting set review_digest_min = 10`)
 	want = append(want, "review.waiting 10")
 	for range 2 {
 		if got := told(); !slices.Equal(got, want) {
-			t.Errorf("told %q, not %q", got, want)
+			t.Errorf("reported %q, not %q", got, want)
 		}
 	}
 	// a balance falls below its limit, wavers, recovers and falls again
@@ -148,7 +148,7 @@ func TestWatch(t *testing.T) {
 			}
 		}
 		if n != times {
-			t.Errorf("at %s it was told %d times, not %d", balance, n, times)
+			t.Errorf("at %s it was reported %d times, not %d", balance, n, times)
 		}
 	}
 	stands("99", 0)

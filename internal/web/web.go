@@ -1,8 +1,7 @@
 // Package web serves the web app: files that are built from web/ and are part of the program. It
 // must not know what a screen shows, who is calling, or what is in the database.
 //
-// The app is built into dist/app, which version control ignores. A program that was built without
-// it serves dist/placeholder.html in its place, so that Go alone builds coffer.
+// The app is built into dist/app, which version control ignores. Go alone builds coffer without it.
 package web
 
 import (
@@ -16,6 +15,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,13 +27,13 @@ var dist embed.FS
 //go:embed routes.txt
 var routes string
 
-// policy lets the app load what coffer serves itself, and nothing else. No text becomes code.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"manifest-src 'self'; form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'; " +
-	"frame-ancestors 'none'; base-uri 'none'"
+//go:embed moved.txt
+var moved string
 
-// placeholderPolicy is the policy of a page that loads nothing.
-const placeholderPolicy = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+// policy lets the app load what coffer serves itself, and nothing else. No text becomes code.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; form-action 'self'; require-trusted-types-for 'script'; " +
+	"trusted-types 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 // A file is one embedded file. It is packed when it is first sent.
 type file struct {
@@ -44,12 +44,11 @@ type file struct {
 
 // An App is the embedded files by their paths.
 type App struct {
-	built bool             // the program has the app, and not only its placeholder
 	files map[string]*file // without the page itself
-	page  *file
+	page  *file            // nil if the program was built without the app
 }
 
-// Load reads the embedded app, or the placeholder if there is none.
+// Load reads the embedded app, if there is one.
 func Load() (*App, error) { return load(dist) }
 
 func load(from fs.FS) (*App, error) {
@@ -60,14 +59,12 @@ func load(from fs.FS) (*App, error) {
 	}
 	index, err := fs.ReadFile(app, "index.html")
 	if errors.Is(err, fs.ErrNotExist) {
-		page, err := fs.ReadFile(from, "dist/placeholder.html")
-		a.page = newFile("placeholder.html", page)
-		return a, err
+		return a, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	a.built, a.page = true, newFile("index.html", index)
+	a.page = newFile("index.html", index)
 	return a, fs.WalkDir(app, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || name == "index.html" {
 			return err
@@ -78,10 +75,38 @@ func load(from fs.FS) (*App, error) {
 	})
 }
 
+// Built reports whether the program has the app. Without it there is no page to serve.
+func (a *App) Built() bool { return a.page != nil }
+
+var (
+	faceRule = regexp.MustCompile(`@font-face\s*\{[^}]*\}`)
+	faceFile = regexp.MustCompile(`url\(["']?([^"')]+)`)
+)
+
+// Typeface returns the @font-face rules of the app's stylesheet, for pages outside the app, and the
+// path of the file that most text needs. Without the app there are none.
+func Typeface() (rules []byte, file string, err error) { return typeface(dist) }
+
+func typeface(from fs.FS) (rules []byte, file string, err error) {
+	names, err := fs.Glob(from, "dist/app/assets/*.css")
+	for _, name := range names {
+		css, err := fs.ReadFile(from, name)
+		if err != nil {
+			return nil, "", err
+		}
+		rules = append(rules, bytes.Join(faceRule.FindAll(css, -1), nil)...)
+	}
+	if first := faceFile.FindSubmatch(rules); first != nil { // the app's stylesheet names it first
+		file = string(first[1])
+	}
+	return rules, file, err
+}
+
 // kinds are named here because a machine may have its own ideas.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
 }
 
 func newFile(name string, content []byte) *file {
@@ -111,8 +136,19 @@ func pack(content []byte) []byte {
 }
 
 // Screens returns the paths at which the page is served, as patterns of http.ServeMux. The app's
-// own tests hold the list against its router.
+// own tests compare the list with its router.
 func Screens() []string { return strings.Fields(routes) }
+
+// Moved returns the paths that screens once had, each with the one that it has now. People keep old
+// ones as bookmarks and in messages.
+func Moved() map[string]string {
+	to := map[string]string{}
+	for line := range strings.Lines(moved) {
+		was, is, _ := strings.Cut(strings.TrimSpace(line), " ")
+		to[was] = is
+	}
+	return to
+}
 
 // Files returns the paths of the files that the page loads.
 func (a *App) Files() []string {
@@ -141,9 +177,6 @@ func (a *App) ServeFile(w http.ResponseWriter, r *http.Request) {
 func (a *App) ServePage(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
-	if !a.built {
-		h.Set("Content-Security-Policy", placeholderPolicy)
-	}
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=()")
 	a.page.serve(w, r, "no-cache")

@@ -11,13 +11,18 @@ import (
 	"testing/fstest"
 )
 
+const (
+	faces  = `@font-face{font-family:A;src:url(/assets/d-4.woff2)format("woff2")}@font-face{src:url("/assets/e-5.woff2")}`
+	styles = faces + `b{color:red}`
+)
+
 func built(t *testing.T) *App {
 	t.Helper()
 	a, err := load(fstest.MapFS{
-		"dist/placeholder.html":     {Data: []byte("no app")},
 		"dist/app/index.html":       {Data: []byte(strings.Repeat("the app ", 100))},
 		"dist/app/assets/_a-1.js":   {Data: []byte(strings.Repeat("code ", 100))},
-		"dist/app/assets/b-2.css":   {Data: []byte("b{}")},
+		"dist/app/assets/b-2.css":   {Data: []byte(styles)},
+		"dist/app/assets/d-4.woff2": {Data: []byte("letters")},
 		"dist/app/icon.svg":         {Data: []byte("<svg/>")},
 		"dist/app/assets/deep/c.js": {Data: []byte("c")},
 	})
@@ -42,13 +47,14 @@ func TestFiles(t *testing.T) {
 	a := built(t)
 	files := a.Files()
 	slices.Sort(files)
-	if want := []string{"/assets/_a-1.js", "/assets/b-2.css", "/assets/deep/c.js", "/icon.svg"}; !slices.Equal(files, want) {
+	if want := []string{"/assets/_a-1.js", "/assets/b-2.css", "/assets/d-4.woff2", "/assets/deep/c.js", "/icon.svg"}; !slices.Equal(files, want) {
 		t.Errorf("files %v, not %v", files, want)
 	}
 	for path, want := range map[string][2]string{
-		"/assets/_a-1.js": {"text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
-		"/assets/b-2.css": {"text/css; charset=utf-8", "public, max-age=31536000, immutable"},
-		"/icon.svg":       {"image/svg+xml", "no-cache"},
+		"/assets/_a-1.js":   {"text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
+		"/assets/b-2.css":   {"text/css; charset=utf-8", "public, max-age=31536000, immutable"},
+		"/assets/d-4.woff2": {"font/woff2", "public, max-age=31536000, immutable"},
+		"/icon.svg":         {"image/svg+xml", "no-cache"},
 	} {
 		h := get(a.ServeFile, path).Header
 		if h.Get("Content-Type") != want[0] || h.Get("Cache-Control") != want[1] || h.Get("X-Content-Type-Options") != "nosniff" {
@@ -56,7 +62,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	if got := get(a.ServeFile, "/assets/gone-3.js").StatusCode; got != http.StatusNotFound {
-		t.Errorf("a file of an older release is answered with %d", got)
+		t.Errorf("a file of an older release returns %d", got)
 	}
 }
 
@@ -87,29 +93,47 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func TestPlaceholder(t *testing.T) {
+func TestTypeface(t *testing.T) {
 	t.Parallel()
-	a, err := load(fstest.MapFS{"dist/placeholder.html": {Data: []byte("no app")}})
-	if err != nil || a.built || len(a.Files()) > 0 {
-		t.Fatal(a, err)
+	rules, file, err := typeface(fstest.MapFS{"dist/app/assets/b-2.css": {Data: []byte(styles)}})
+	if err != nil || string(rules) != faces || file != "/assets/d-4.woff2" {
+		t.Errorf("%s, %s, %v", rules, file, err)
 	}
-	r := get(a.ServePage, "/")
-	if b, err := io.ReadAll(r.Body); err != nil || string(b) != "no app" {
-		t.Errorf("%q %v", b, err)
-	}
-	if got := r.Header.Get("Content-Security-Policy"); got != placeholderPolicy {
-		t.Errorf("policy %s", got)
+	if rules, file, err = typeface(fstest.MapFS{}); err != nil || len(rules) > 0 || file != "" {
+		t.Errorf("without the app: %s, %s, %v", rules, file, err)
 	}
 }
 
+func TestWithoutTheApp(t *testing.T) {
+	t.Parallel()
+	if a, err := load(fstest.MapFS{"dist/README": {}}); err != nil || a.Built() || len(a.Files()) > 0 {
+		t.Error(a, err)
+	}
+}
+
+// TestEmbedded looks at the app that is embedded now, if there is one.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	a, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
+	rules, file, err := Typeface()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !a.Built() {
+		t.Skip("the app is not built; run make web")
+	}
 	if r := get(a.ServePage, "/"); r.StatusCode != http.StatusOK {
 		t.Error(r.StatusCode)
+	}
+	if got := strings.Count(string(rules), "@font-face"); got != 2 || a.files[file] == nil ||
+		!strings.Contains(string(a.page.plain), `href="`+file+`"`) {
+		t.Errorf("%d rules, and the page does not load %q ahead", got, file)
+	}
+	if !slices.ContainsFunc(a.Files(), func(p string) bool { return strings.HasPrefix(p, "/assets/inter-license-") }) {
+		t.Error("the license of the typeface is missing")
 	}
 }
 
@@ -119,7 +143,14 @@ var reserved = strings.Fields(`join api auth login logout account setup device l
 
 func TestScreensShadowNothing(t *testing.T) {
 	t.Parallel()
-	for _, s := range Screens() {
+	screens := Screens()
+	for was, is := range Moved() {
+		if slices.Contains(screens, was) || !slices.Contains(screens, is) {
+			t.Errorf("%s moved to %s", was, is)
+		}
+		screens = append(screens, was)
+	}
+	for _, s := range screens {
 		first, _, _ := strings.Cut(strings.TrimPrefix(s, "/"), "/")
 		if slices.Contains(reserved, first) || !strings.HasPrefix(s, "/") || strings.Contains(s, "...") {
 			t.Errorf("a screen at %s", s)

@@ -23,8 +23,8 @@ func (w *Webhooks) Ops() []*op.Op {
 		}, w.Events),
 		op.Writing(op.Spec{
 			Name: "webhook.replay", Route: "POST /webhook-events/{id}/replay",
-			Summary: "Requests the sync that a webhook event would have caused; if the event was never processed, " +
-				"all of its effects.",
+			Summary: "Requests the sync of a webhook event again; if the event was never processed, " +
+				"processes it.",
 		}, w.Replay),
 	}
 }
@@ -35,7 +35,7 @@ type Event struct {
 	ShortID         string         `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Provider        all.Remote     `json:"provider" db:"provider"`
 	EventType       string         `json:"event_type" db:"event_type" doc:"The provider's own type, such as TRANSACTIONS.SYNC_UPDATES_AVAILABLE"`
-	ConnectionID    string         `json:"connection_id" db:"connection_id" doc:"Empty if the event is about no connection of this household"`
+	ConnectionID    string         `json:"connection_id" db:"connection_id" doc:"Empty if the event has no connection in this household"`
 	InstitutionName text.Untrusted `json:"institution_name" db:"institution_name" doc:"Untrusted: the bank's name as the provider gives it; empty if unknown"`
 	RawPayloadHash  string         `json:"raw_payload_hash" db:"payload_hash" doc:"SHA-256 of the body, in hexadecimal; the body is not kept"`
 	Status          string         `json:"status" db:"status" enum:"received,processed,error"`
@@ -45,9 +45,9 @@ type Event struct {
 
 // List asks for a page of events.
 type List struct {
-	Provider *all.Remote `json:"provider,omitempty" doc:"Only of this provider"`
-	Status   *string     `json:"status,omitempty" enum:"received,processed,error" doc:"Only events with this status"`
-	Page     int         `json:"page,omitempty" minimum:"1" maximum:"1000000" default:"1" doc:"Which page, from 1"`
+	Provider *all.Remote `json:"provider,omitempty" doc:"Filter by provider"`
+	Status   *string     `json:"status,omitempty" enum:"received,processed,error" doc:"Filter by status"`
+	Page     int         `json:"page,omitempty" minimum:"1" maximum:"1000000" default:"1" doc:"Page number, from 1"`
 	Limit    int         `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" doc:"Page size"`
 }
 
@@ -89,14 +89,14 @@ type Ref struct {
 // Replayed is the result of a replay.
 type Replayed struct {
 	WebhookEventID id.ID  `json:"webhook_event_id"`
-	ConnectionID   string `json:"connection_id" doc:"Empty if the event is about no connection of this household"`
+	ConnectionID   string `json:"connection_id" doc:"Empty if the event has no connection in this household"`
 	Triggered      bool   `json:"triggered" doc:"Whether a sync was requested"`
 	Message        string `json:"message"`
 }
 
-// Replay starts the sync that an event would have caused. What an event says about the state of a
-// connection was true when it was sent. It is applied only once, so that an old event does not
-// bring an old state back.
+// Replay starts the sync that an event would have caused. An event's data about the state of a
+// connection was true when it was sent. It is applied only once, so an old event does not restore
+// an old state.
 func (w *Webhooks) Replay(ctx context.Context, tx pg.Tx, in Ref) (Replayed, error) {
 	e, err := pg.One[stored](ctx, tx, storedRows+` where id = $1 or short_id = $2 for update`,
 		pg.RefTo(in.ID).IDArgs()...)
@@ -110,7 +110,7 @@ func (w *Webhooks) Replay(ctx context.Context, tx pg.Tx, in Ref) (Replayed, erro
 		if !syncs {
 			return replayed(e, feed.Heard{
 				Connection: e.Connection,
-				Message:    "this event does not request a sync; what it does request was done when it arrived",
+				Message:    "this event does not request a sync; it was handled when it arrived",
 			}), nil
 		}
 		hint.Event.Effect = bank.Sync
@@ -119,7 +119,7 @@ func (w *Webhooks) Replay(ctx context.Context, tx pg.Tx, in Ref) (Replayed, erro
 	switch {
 	case errors.Is(err, feed.ErrStranger):
 		return Replayed{}, errs.New(errs.Conflict,
-			"no connection matches the id in this event; link the bank first, then replay it")
+			"no connection matches the id in this event; connect the bank first, then replay it")
 	case err != nil:
 		return Replayed{}, err
 	case syncs && !heard.Synced:

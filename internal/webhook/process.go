@@ -83,7 +83,7 @@ func (w *Webhooks) process(ctx context.Context, run *job.Run) (any, error) {
 
 // Processed is the result of the job.
 type Processed struct {
-	ConnectionID *id.ID `json:"connection_id" doc:"The connection that the event is about"`
+	ConnectionID *id.ID `json:"connection_id" doc:"Connection of the event"`
 	Triggered    bool   `json:"triggered" doc:"Whether it started a sync"`
 	Message      string `json:"message"`
 }
@@ -144,7 +144,7 @@ const (
 	received = "received"
 
 	keptFor = 90 // days
-	gaveUp  = "this event could not be processed; the server's log says why. Replay it, or wait for the next sync"
+	gaveUp  = "this event could not be processed; see the server log. Replay it, or wait for the next sync"
 )
 
 // Sweep deletes old events, a batch at a time, and marks events whose job gave up as failed. Every

@@ -67,13 +67,13 @@ func (w *Webhooks) Receive(provider string) func(http.ResponseWriter, *http.Requ
 			return errs.New(errs.PayloadTooLarge, "the body may be at most %d KiB", MaxBody>>10)
 		}
 		if err != nil {
-			return errs.Wrap(err, errs.InvalidBody, "the body did not arrive completely; send it again")
+			return errs.Wrap(err, errs.InvalidBody, "the body is incomplete; send it again")
 		}
 		event, err := w.verify(r, provider, body)
 		if err != nil {
 			return err
 		}
-		// Whoever the events are of, they act in nobody's name.
+		// The events act as the system, whatever their sender.
 		ctx := op.Acting(r.Context(), op.Actor{Type: op.System, Name: "coffer"})
 		known, err := w.store(ctx, provider, event, body)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -12,7 +13,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// Plans are what runs planned, and what people decide about it.
+// Plans holds the plans of runs and people's decisions about them.
 type Plans struct {
 	db    *pg.DB
 	store *Store
@@ -34,7 +35,8 @@ func (p *Plans) Use(runner *op.Runner, menu []*op.Op) {
 	p.call = func(ctx context.Context, tx pg.Tx, tool string, args map[string]any) (op.Answer, error) {
 		o, known := tools[tool]
 		if !known {
-			return op.Answer{}, errs.New(errs.Conflict, "this version of coffer has no tool %s; drop the plan", tool)
+			return op.Answer{}, errs.New(errs.Conflict, "this version of coffer has no tool %s; drop the "+
+				"plan and run the workflow again", tool)
 		}
 		answer, _, err := runner.CallIn(ctx, tx, o, op.Call{
 			Actor: op.ActorOf(ctx), Surface: op.Tool, Words: op.SurfaceOf(ctx), Args: args, RequestID: id.Base62(16),
@@ -48,15 +50,15 @@ func (p *Plans) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "workflow-run.plan", Route: "GET /workflow-runs/{id}/plan",
-			Summary: "Shows what a run planned: each field from what it is to what it would be.",
+			Summary: "Shows a run's plan: each field's current and proposed value.",
 		}, p.Show),
 		op.Writing(op.Spec{
 			Name: "workflow-run.apply", Route: "POST /workflow-runs/{id}/apply", People: op.PeopleAlways,
-			Summary: "Applies a run's plan, or a part of it, in one change.",
+			Summary: "Applies a run's plan, or part of it, as one change.",
 		}, p.Apply),
 		op.Writing(op.Spec{
 			Name: "workflow-run.drop", Route: "POST /workflow-runs/{id}/drop", People: op.PeopleAlways,
-			Summary: "Drops a run's plan. Nothing of it will be applied.",
+			Summary: "Discards a run's plan.",
 		}, p.Drop),
 	}
 }
@@ -69,9 +71,10 @@ type plannedRun struct {
 	PlanState  string          `db:"plan_state"`
 	Ended      bool            `db:"ended"`
 	Definition json.RawMessage `db:"definition"`
+	WorkflowID *id.ID          `db:"workflow_id"` // null: it was deleted
 }
 
-const plannedRuns = `select id, short_id, workflow_slug, plan_state, finished_at is not null as ended, definition
+const plannedRuns = `select id, short_id, workflow_id, workflow_slug, plan_state, finished_at is not null as ended, definition
 	from workflow_run where id = $1 or short_id = $2`
 
 func noPlan(err error) error { return pg.Found(err, "run", "{workflow-run.list} lists them") }
@@ -83,12 +86,12 @@ func (p *Plans) waiting(ctx context.Context, tx pg.Tx, ref string) (plannedRun, 
 	case err != nil:
 		return run, noPlan(err)
 	case !run.Ended:
-		return run, errs.New(errs.Conflict, "this run is still under way; wait until it has ended, or cancel it with "+
-			"{workflow-run.cancel}")
+		return run, errs.New(errs.Conflict, "this run is still in progress; wait until it ends, or cancel it "+
+			"with {workflow-run.cancel}")
 	case run.PlanState == planNone:
-		return run, errs.New(errs.Conflict, "this run planned nothing")
+		return run, errs.New(errs.Conflict, "this run has no plan")
 	case run.PlanState != planWaiting:
-		return run, errs.New(errs.Conflict, "this plan was %s already; a plan is decided once", run.PlanState)
+		return run, errs.New(errs.Conflict, "this plan was already %s", run.PlanState)
 	}
 	return run, nil
 }
@@ -96,7 +99,7 @@ func (p *Plans) waiting(ctx context.Context, tx pg.Tx, ref string) (plannedRun, 
 // ApplyPlan is the input of Apply.
 type ApplyPlan struct {
 	ID     string  `json:"id" minLength:"1" doc:"The run's UUID or short id"`
-	Except []int64 `json:"except,omitempty" maxItems:"5000" minimum:"1" doc:"Leave these items of the plan, by their seq"`
+	Except []int64 `json:"except,omitempty" maxItems:"5000" minimum:"1" doc:"Items of the plan to skip, by seq"`
 	Strict bool    `json:"strict,omitempty" doc:"If something has changed since it was planned, write nothing and return 409"`
 }
 
@@ -117,18 +120,20 @@ type PlanJob struct {
 
 // AppliedPlan is the result of Apply.
 type AppliedPlan struct {
-	ChangeID  *id.ID     `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
-	ChangeIDs []id.ID    `json:"change_ids" doc:"Every change that it made, oldest first: more than one if a name changed hands within the plan"`
+	State     string     `json:"state" enum:"applied,dropped" doc:"dropped: nothing of it was left to apply"`
+	ChangeID  *id.ID     `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing was written"`
+	ChangeIDs []id.ID    `json:"change_ids" doc:"Ids of its changes, oldest first: more than one if the plan moves a name from one record to another"`
 	Applied   int        `json:"applied" doc:"Fields that were changed"`
-	Skipped   []PlanSkip `json:"skipped" doc:"Fields that were left as they are"`
+	Bound     int        `json:"bound" doc:"Records not created, because ones with the same names already existed; those are used"`
+	Skipped   []PlanSkip `json:"skipped" doc:"Fields skipped; a worklist includes their transactions again"`
 	Calls     []PlanJob  `json:"calls" doc:"Calls that were made after that"`
 }
 
 // Apply carries out a run's plan: its entries as one change of the run, then its calls as the
-// caller's own. What the run set stays the agent's: a person who approves a plan has not decided
-// about each field, so none of them is held.
+// caller's own. The fields keep the agent as their source: a person who approves a plan has not
+// decided about each field, so none of them is held.
 func (p *Plans) Apply(ctx context.Context, tx pg.Tx, in ApplyPlan) (AppliedPlan, error) {
-	out := AppliedPlan{ChangeIDs: []id.ID{}, Skipped: []PlanSkip{}, Calls: []PlanJob{}}
+	out := AppliedPlan{State: planApplied, ChangeIDs: []id.ID{}, Skipped: []PlanSkip{}, Calls: []PlanJob{}}
 	run, err := p.waiting(ctx, tx, in.ID)
 	if err != nil {
 		return out, err
@@ -147,13 +152,13 @@ func (p *Plans) Apply(ctx context.Context, tx pg.Tx, in ApplyPlan) (AppliedPlan,
 	}
 	who := op.ActorOf(ctx)
 	carried, err := p.store.Journal.Carry(op.Acting(ctx, Live{ID: run.ID}.Actor(d)), tx, journal.Note{
-		Cause: journal.WorkflowRun, Summary: fmt.Sprintf("Plan of %s (applied by %s)", run.Slug, who.Name),
+		Cause: journal.WorkflowRun, Summary: fmt.Sprintf("%s: changes approved by %s", run.Slug, who.Name),
 		Approved: true,
 	}, chosen.Entries)
 	if err != nil {
 		return out, err
 	}
-	out.ChangeIDs, out.Applied = append(out.ChangeIDs, carried.Changes...), carried.Done
+	out.ChangeIDs, out.Applied, out.Bound = append(out.ChangeIDs, carried.Changes...), carried.Done, len(carried.Bound)
 	if len(carried.Changes) > 0 {
 		out.ChangeID = &carried.Changes[0]
 	}
@@ -162,11 +167,11 @@ func (p *Plans) Apply(ctx context.Context, tx pg.Tx, in ApplyPlan) (AppliedPlan,
 			out.Skipped = append(out.Skipped, PlanSkip{e.ID, e.Subject, e.SubjectID, e.Field, reason})
 		}
 	}
-	if in.Strict && len(out.Skipped) > 0 {
-		return out, moved(out.Skipped)
+	if in.Strict && len(out.Skipped)+out.Bound > 0 {
+		return out, moved(out.Skipped, out.Bound)
 	}
 	for _, c := range chosen.Calls {
-		answer, err := p.call(ctx, tx, c.Tool, c.Arguments)
+		answer, err := p.call(ctx, tx, c.Tool, c.rebound(carried.Bound))
 		if err != nil {
 			return out, err
 		}
@@ -176,7 +181,13 @@ func (p *Plans) Apply(ctx context.Context, tx pg.Tx, in ApplyPlan) (AppliedPlan,
 		_ = json.Unmarshal(answer.Body, &made) // most tools start no job
 		out.Calls = append(out.Calls, PlanJob{c.Tool, made.ID})
 	}
-	return out, p.decided(ctx, tx, run.ID, planApplied, plan, chosen, carried.Left)
+	if out.Applied+len(out.Calls) == 0 {
+		out.State = planDropped
+	}
+	if err := forget(ctx, tx, run.WorkflowID, out.Skipped); err != nil {
+		return out, err
+	}
+	return out, p.decided(ctx, tx, run.ID, out.State, plan, chosen, carried.Left)
 }
 
 // reasons say why an item of a plan cannot be applied.
@@ -188,9 +199,13 @@ var reasons = map[string]string{
 }
 
 // moved is the error of a strict application.
-func moved(skipped []PlanSkip) error {
-	e := errs.New(errs.Conflict, "%d fields have changed since the plan was made, and nothing was written; apply "+
-		"without strict to leave them, or drop the plan", len(skipped))
+func moved(skipped []PlanSkip, bound int) error {
+	e := errs.New(errs.Conflict, "%d fields changed since the plan was made, so nothing was written; apply "+
+		"without strict to skip them, or drop the plan", len(skipped))
+	if len(skipped) == 0 {
+		e = errs.New(errs.Conflict, "%d records that the plan would create already exist, so nothing was "+
+			"written; apply without strict to use them, or drop the plan", bound)
+	}
 	for _, s := range skipped[:min(len(skipped), 100)] {
 		e.Details = append(e.Details, errs.Detail{
 			Field: fmt.Sprintf("items[seq=%d].%s", s.Seq, s.Field), Code: s.Reason, Message: reasons[s.Reason],
@@ -199,7 +214,7 @@ func moved(skipped []PlanSkip) error {
 	return e
 }
 
-// decided writes down what became of a plan, item by item.
+// decided records the result of a plan, item by item.
 func (p *Plans) decided(ctx context.Context, tx pg.Tx, run id.ID, state string, plan, chosen Plan,
 	left map[int64]string,
 ) error {
@@ -275,7 +290,7 @@ func (p Plan) without(except []int64) (Plan, error) {
 	for i, seq := range except {
 		if p.tools[seq] == "" {
 			return Plan{}, errs.Field(fmt.Sprintf("except[%d]", i), "reference",
-				"is not an item of this plan; {workflow-run.plan} lists them")
+				"is not an item of this plan; {workflow-run.plan} lists its items")
 		}
 		out[seq] = true
 	}
@@ -316,4 +331,24 @@ func (c PlannedCall) names(gone map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// rebound returns the call's arguments with the rules that are in use in place of planned ones.
+func (c PlannedCall) rebound(bound map[id.ID]id.ID) map[string]any {
+	refs, _ := c.Arguments["rule_ids"].([]any)
+	if len(bound) == 0 || len(refs) == 0 {
+		return c.Arguments
+	}
+	now := make([]any, len(refs))
+	for i, r := range refs {
+		now[i] = r
+		for was, is := range bound {
+			if s, _ := r.(string); s == was.String() || s == was.Short() {
+				now[i] = is.String()
+			}
+		}
+	}
+	out := maps.Clone(c.Arguments)
+	out["rule_ids"] = now
+	return out
 }

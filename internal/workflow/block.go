@@ -26,7 +26,7 @@ const (
 // slugShape is the shape of the slugs of workflows and blocks, in lower case.
 var slugShape = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
 
-// checkSlug folds a slug to lower case and says what is wrong with it.
+// checkSlug folds a slug to lower case and returns an error if it is invalid.
 func checkSlug(slug string) (string, error) {
 	slug = strings.ToLower(slug)
 	if _, err := id.Parse(slug); err == nil {
@@ -55,8 +55,8 @@ type PromptBlock struct {
 	Slug       string  `json:"slug" db:"slug" example:"house"`
 	Title      string  `json:"title" db:"title"`
 	Body       string  `json:"body" db:"body" doc:"Stands before the prompt of every workflow that names it"`
-	IsSystem   bool    `json:"is_system" db:"is_system" doc:"Shipped with coffer: it cannot be deleted"`
-	Customized bool    `json:"customized" db:"customized" doc:"A person changed a shipped block, so upgrades leave it"`
+	IsSystem   bool    `json:"is_system" db:"is_system" doc:"Built in: it can't be deleted"`
+	Customized bool    `json:"customized" db:"customized" doc:"A person changed this built-in block, so upgrades don't change it"`
 	CreatedAt  pg.Time `json:"created_at" db:"created_at"`
 	UpdatedAt  pg.Time `json:"updated_at" db:"updated_at"`
 }
@@ -103,7 +103,7 @@ func (w *Workflows) lockBlock(ctx context.Context, tx pg.Tx, ref string) (Prompt
 type CreatePromptBlock struct {
 	Slug  string `json:"slug" minLength:"1" maxLength:"64" doc:"Lower-case words joined by - or _" example:"our-shops"`
 	Title string `json:"title" minLength:"1" maxLength:"200" format:"line" example:"Our shops"`
-	Body  string `json:"body" minLength:"1" maxLength:"20000" doc:"What the model is told" example:"The corner shop is groceries."`
+	Body  string `json:"body" minLength:"1" maxLength:"20000" doc:"Text that is added to the prompt" example:"The corner shop is groceries."`
 }
 
 // CreateBlock creates a block.
@@ -121,7 +121,7 @@ func (w *Workflows) CreateBlock(ctx context.Context, tx pg.Tx, in CreatePromptBl
 		return PromptBlock{}, err
 	}
 	if n >= mostBlocks {
-		return PromptBlock{}, errs.New(errs.Conflict, "there are %d prompt blocks already; delete one first",
+		return PromptBlock{}, errs.New(errs.Conflict, "limit of %d prompt blocks reached; delete one first",
 			mostBlocks)
 	}
 	var out PromptBlock
@@ -136,7 +136,7 @@ func (w *Workflows) CreateBlock(ctx context.Context, tx pg.Tx, in CreatePromptBl
 
 func blockSlug(err error) error {
 	if pg.Violates(err, "prompt_block_slug") {
-		return errs.New(errs.SlugConflict, "there is a prompt block with this slug already; choose another slug")
+		return errs.New(errs.SlugConflict, "a prompt block with this slug already exists; choose another slug")
 	}
 	return err
 }
@@ -181,7 +181,7 @@ func (w *Workflows) DeleteBlock(ctx context.Context, tx pg.Tx, in BlockRef) (op.
 	}
 	if was.IsSystem {
 		return op.Deleted{}, errs.New(errs.SystemProtected,
-			"%s is shipped with coffer and cannot be deleted; leave it out of prompt_blocks instead", was.Slug)
+			"%s is built in and can't be deleted; remove it from prompt_blocks instead", was.Slug)
 	}
 	users, err := pg.Values[string](ctx, tx, `select slug from workflow where $1 = any(prompt_blocks) order by slug`,
 		was.Slug)

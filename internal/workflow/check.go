@@ -41,12 +41,12 @@ func names(ops []*op.Op) []string {
 	return out
 }
 
-// check says what is wrong with a definition. What a person gave was checked by the schema; this is
-// what its parts mean together, and what they refer to.
+// check returns the errors of a definition. The schema has checked each field; this checks the
+// fields together, and the records that they refer to.
 func (w *Workflows) check(ctx context.Context, tx pg.Tx, d *Workflow) error {
 	if (d.Provider == nil) != (d.Model == nil) {
 		return errs.New(errs.ValidationError,
-			"give provider and model together; null for both means the household's default")
+			"pass provider and model together; null for both means the household's default")
 	}
 	if err := d.checkTrigger(ctx, tx); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (w *Workflows) check(ctx context.Context, tx pg.Tx, d *Workflow) error {
 		return errs.Field("max_cost_usd", "range", "must not be negative; null means no limit")
 	}
 	if d.MakesRules && d.Scope != op.Full.String() {
-		return errs.Field("makes_rules", "conflict", "needs scope full_access")
+		return errs.Field("makes_rules", "conflict", "requires scope full_access")
 	}
 	seen := map[string]bool{}
 	for i, s := range d.PromptBlocks {
@@ -72,7 +72,7 @@ func (w *Workflows) check(ctx context.Context, tx pg.Tx, d *Workflow) error {
 	}
 	system, err := blockText(ctx, tx, d.PromptBlocks)
 	if err == nil && len(system) > maxSystem {
-		err = errs.Field("prompt_blocks", "range", "have %d bytes together, more than %d", len(system), maxSystem)
+		err = errs.Field("prompt_blocks", "range", "have %d bytes in total; the limit is %d", len(system), maxSystem)
 	}
 	return err
 }
@@ -80,9 +80,9 @@ func (w *Workflows) check(ctx context.Context, tx pg.Tx, d *Workflow) error {
 func (d *Workflow) checkTrigger(ctx context.Context, q pg.Querier) error {
 	switch {
 	case d.Trigger == Schedule && d.Schedule == nil:
-		return errs.Field("schedule", "required", "must be given with trigger schedule, such as 0 7 * * 1")
+		return errs.Field("schedule", "required", "is required with trigger schedule, such as 0 7 * * 1")
 	case d.Trigger != Schedule && d.Schedule != nil:
-		return errs.Field("schedule", "conflict", "goes with trigger schedule only")
+		return errs.Field("schedule", "conflict", "can only be used with trigger schedule")
 	case d.Schedule != nil:
 		_, err := schedule(ctx, q, *d.Schedule)
 		return err
@@ -93,7 +93,7 @@ func (d *Workflow) checkTrigger(ctx context.Context, q pg.Querier) error {
 func (w *Workflows) checkTools(d *Workflow) error {
 	if d.Worklist != nil && len(d.Tools) > 0 {
 		return errs.Field("tools", "conflict",
-			"must be empty with a worklist: such a workflow has one tool, with which it decides its rows")
+			"must be empty with a worklist: such a workflow only has the tool to decide its rows")
 	}
 	all, allowed := w.menu(), names(w.Tools(d.Scope))
 	for i, name := range d.Tools {
@@ -104,12 +104,12 @@ func (w *Workflows) checkTools(d *Workflow) error {
 			return errs.Field(field, "conflict", "is listed twice")
 		case slices.Contains(allowed, name):
 		case at < 0:
-			return errs.Field(field, "reference", "is not a tool; those of this scope are %s",
+			return errs.Field(field, "reference", "unknown tool; the tools of this scope are %s",
 				strings.Join(allowed, ", "))
 		case slices.Contains(neverTools, name) || forPeople(all[at]):
-			return errs.Field(field, "conflict", "is for people: no workflow can have it")
+			return errs.Field(field, "conflict", "is reserved for people; workflows can't use it")
 		default:
-			return errs.Field(field, "conflict", "writes, which needs scope full_access")
+			return errs.Field(field, "conflict", "requires scope full_access, because it writes")
 		}
 	}
 	return nil
@@ -118,11 +118,11 @@ func (w *Workflows) checkTools(d *Workflow) error {
 func (w *Workflows) checkWorklist(ctx context.Context, tx pg.Tx, d *Workflow) error {
 	switch {
 	case d.Worklist == nil && d.Report == ReportServer:
-		return errs.Field("report", "conflict", "server goes with a worklist only; use message or none")
+		return errs.Field("report", "conflict", "server can only be used with a worklist; use message or none")
 	case d.Worklist == nil:
 		return nil
 	case d.Report == ReportMessage:
-		return errs.Field("report", "conflict", "message does not go with a worklist; use server or none")
+		return errs.Field("report", "conflict", "message can't be used with a worklist; use server or none")
 	case d.Scope != op.Full.String():
 		return errs.Field("scope", "conflict", "must be full_access with a worklist, because its decisions are written")
 	}

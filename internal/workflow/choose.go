@@ -70,20 +70,20 @@ func (m models) of(provider, name *string) (Choice, error) {
 	return c, nil
 }
 
-// usable says why a run with this choice cannot start: no model, no server, or a price that is not
-// known although something limits the cost.
+// usable returns the reason why a run with this choice cannot start: no model, no server, or an
+// unknown price although something limits the cost.
 func (c Choice) usable(limited bool) error {
 	switch {
 	case c.Source == NoModel:
 		return errs.New(errs.ProviderNotConfig,
-			"this workflow has no model, and the household has no default; set provider and model with "+
+			"this workflow has no model and the household has no default; set provider and model with "+
 				"{workflow.update}, or default_provider and default_model with {agent.update}")
 	case !c.Configured:
 		return errs.New(errs.ProviderNotConfig, "the model provider %s is not configured; use {model.set}", c.Provider)
 	case limited && c.Price == nil:
 		return errs.New(errs.ProviderNotConfig,
-			"the price of this model is not known, and a limit of dollars cannot be kept without it; add the model to "+
-				"prices with {model.set} (0 for a local model), or remove max_cost_usd and monthly_ceiling_usd")
+			"the price of this model is unknown, so a cost limit can't be enforced; add the price with "+
+				"{model.set} (0 for a local model), or remove max_cost_usd and monthly_ceiling_usd")
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (c Choice) usable(limited bool) error {
 // free reports whether the model costs nothing, as one on an own machine does.
 func (c Choice) free() bool { return c.Price != nil && *c.Price == model.Price{} }
 
-// cost is what that many tokens cost, or nil if the price is not known.
+// cost returns the cost of that many tokens, or nil if the price is not known.
 func (c Choice) cost(input, output int64) *money.Micros {
 	if c.Price == nil {
 		return nil
@@ -99,7 +99,7 @@ func (c Choice) cost(input, output int64) *money.Micros {
 	return new(c.Price.Cost(model.NewUsage(input, 0, 0, output)))
 }
 
-// What a first run is guessed to use. Four bytes are about a token.
+// Estimates for a first run. Four bytes are about a token.
 const (
 	bytesPerToken = 4
 	guessedTurns  = 8     // of a conversation

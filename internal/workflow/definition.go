@@ -19,38 +19,38 @@ type Workflow struct {
 	Slug         string        `json:"slug" db:"slug" example:"review-queue"`
 	Name         string        `json:"name" db:"name"`
 	Description  string        `json:"description" db:"description"`
-	Prompt       string        `json:"prompt" db:"prompt" doc:"What the model is asked to do"`
+	Prompt       string        `json:"prompt" db:"prompt" doc:"The model's task"`
 	PromptBlocks []string      `json:"prompt_blocks" db:"prompt_blocks" doc:"Slugs of the texts that stand before the prompt, in order"`
 	Provider     *string       `json:"provider" db:"provider" enum:"anthropic,openai_compatible" doc:"null: the household's default"`
 	Model        *string       `json:"model" db:"model" doc:"null: the household's default"`
 	ModelSource  string        `json:"model_source" db:"-" enum:"own,default,none" doc:"Whose model it uses; none: it cannot run until a model is set"`
-	Tools        []string      `json:"tools" db:"tools" doc:"Names of tools; empty: all that its scope allows, or decide alone if it has a worklist"`
+	Tools        []string      `json:"tools" db:"tools" doc:"Names of tools; empty: all tools of its scope, or only decide if it has a worklist"`
 	Scope        string        `json:"scope" db:"scope" enum:"read_only,full_access"`
 	Trigger      string        `json:"trigger" db:"trigger" enum:"manual,schedule,after_sync" doc:"What starts it while it is enabled"`
 	Schedule     *string       `json:"schedule" db:"schedule" doc:"Five cron fields, in the household's time zone or in one that TZ= names" example:"0 7 * * 1"`
 	ScheduleText *string       `json:"schedule_text" db:"-" doc:"The schedule in words" example:"every Monday at 07:00"`
 	NextRunAt    *pg.Time      `json:"next_run_at" db:"due_at" doc:"When it starts next by itself; null if nothing is planned"`
-	MaxTurns     int           `json:"max_turns" db:"max_turns" doc:"Answers of the model per run"`
+	MaxTurns     int           `json:"max_turns" db:"max_turns" doc:"Model responses per run"`
 	MaxCost      *money.Amount `json:"max_cost_usd" db:"max_cost_usd" doc:"The most that a run may cost, in US dollars; null means no limit"`
-	MaxWrites    *int          `json:"max_writes" db:"max_writes" doc:"Transactions that a run may change; null means no limit beyond the household's"`
+	MaxWrites    *int          `json:"max_writes" db:"max_writes" doc:"Writes that a run may make, one for each transaction and record; null means no limit beyond the household's"`
 	MaxMinutes   int           `json:"max_minutes" db:"max_minutes"`
-	DryRun       bool          `json:"dry_run" db:"dry_run" doc:"Changes are planned, and a person applies or drops the plan"`
+	DryRun       bool          `json:"dry_run" db:"dry_run" doc:"Changes are only proposed (a plan), and a person applies or drops the plan"`
 	DistrustedAt *pg.Time      `json:"distrusted_at" db:"distrusted_at" doc:"When coffer set dry_run, because people found too many of its decisions wrong; null if it did not"`
-	MakesRules   bool          `json:"makes_rules" db:"makes_rules" doc:"It may create rules without a person's approval, unless dry_run is set"`
+	MakesRules   bool          `json:"makes_rules" db:"makes_rules" doc:"Allow it to create rules without approval, unless dry_run is set"`
 	Worklist     *Worklist     `json:"worklist" db:"worklist" doc:"The transactions that it works through in sheets; null: it holds a conversation"`
 	Report       string        `json:"report" db:"report" enum:"none,message,server" doc:"message: its last message becomes a report; server: coffer writes one about the run"`
-	Enabled      bool          `json:"enabled" db:"enabled" doc:"Whether it starts by itself; a person can always run it"`
-	IsSystem     bool          `json:"is_system" db:"is_system" doc:"Shipped with coffer: it cannot be deleted"`
-	Customized   bool          `json:"customized" db:"customized" doc:"A person changed what a shipped workflow does, so upgrades leave it"`
-	Version      int64         `json:"version" db:"version" doc:"Grows with every change of the definition"`
+	Enabled      bool          `json:"enabled" db:"enabled" doc:"Starts automatically; a person can always run it"`
+	IsSystem     bool          `json:"is_system" db:"is_system" doc:"Built in: it can't be deleted"`
+	Customized   bool          `json:"customized" db:"customized" doc:"A person changed this built-in workflow, so upgrades don't change it"`
+	Version      int64         `json:"version" db:"version" doc:"Increases with every change of the definition"`
 	LastRun      *LastRun      `json:"last_run" db:"-"`
 	Estimate     *Estimate     `json:"estimate" db:"-" doc:"What a run uses"`
-	Record       Record        `json:"record" db:"-" doc:"What became of its decisions"`
+	Record       Record        `json:"record" db:"-" doc:"Track record of its decisions"`
 	CreatedAt    pg.Time       `json:"created_at" db:"created_at"`
 	UpdatedAt    pg.Time       `json:"updated_at" db:"updated_at"`
 }
 
-// Record is what became of a workflow's decisions.
+// Record counts the outcomes of a workflow's decisions.
 type Record = conduct.WorkflowRecord
 
 // A LastRun is the newest run of a workflow.
@@ -66,7 +66,7 @@ type LastRun struct {
 
 // An Estimate is what a run probably uses.
 type Estimate struct {
-	Runs         int64         `json:"runs" doc:"Number of runs that it is the mean of; 0: it is a guess from the definition"`
+	Runs         int64         `json:"runs" doc:"Number of runs averaged; 0: an estimate from the definition"`
 	InputTokens  int64         `json:"input_tokens"`
 	OutputTokens int64         `json:"output_tokens"`
 	CostUSD      *money.Micros `json:"cost_usd" doc:"null if the model's price is not known"`
@@ -165,7 +165,7 @@ func (w *Workflows) List(ctx context.Context, q pg.Querier, _ op.None) (All, err
 	return All{out}, err
 }
 
-// A ToolWorkflow is a Workflow in the shape of the tools: what it is for, not what it is told.
+// A ToolWorkflow is a Workflow in the shape of the tools: its purpose without its instructions.
 type ToolWorkflow struct {
 	ID          id.ID         `json:"id" doc:"Short id"`
 	Slug        string        `json:"slug"`
@@ -192,7 +192,7 @@ func toolWorkflows(all All) ToolWorkflows {
 	for _, w := range all.Workflows {
 		const rest = 600 // of a record beside its texts
 		if size += rest + len(w.Name) + len(w.Description) + len(w.Slug); size > op.PageBytes {
-			out.Notes = []op.Note{{Code: "truncated", Message: "there are more workflows than fit into one result"}}
+			out.Notes = []op.Note{{Code: "truncated", Message: "not all workflows fit into one result"}}
 			break
 		}
 		out.Workflows = append(out.Workflows, ToolWorkflow{

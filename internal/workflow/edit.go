@@ -23,24 +23,24 @@ const microsPerCent = 10_000
 type CreateWorkflow struct {
 	Slug         string        `json:"slug" minLength:"1" maxLength:"64" doc:"Lower-case words joined by - or _" example:"pocket-money"`
 	Name         string        `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Pocket money"`
-	Description  string        `json:"description,omitempty" maxLength:"1000" doc:"What it is for"`
-	Prompt       string        `json:"prompt" minLength:"1" maxLength:"20000" doc:"What the model is asked to do" example:"Tell us what was spent on toys last week."`
+	Description  string        `json:"description,omitempty" maxLength:"1000" doc:"Purpose"`
+	Prompt       string        `json:"prompt" minLength:"1" maxLength:"20000" doc:"The model's task" example:"Tell us what was spent on toys last week."`
 	PromptBlocks []string      `json:"prompt_blocks,omitempty" maxItems:"10" maxLength:"64" doc:"Slugs of the texts that stand before the prompt, in order" example:"[\"house\"]"`
 	Provider     *string       `json:"provider,omitempty" enum:"anthropic,openai_compatible" doc:"Together with model; the household's default if omitted"`
 	Model        *string       `json:"model,omitempty" minLength:"1" maxLength:"200" format:"line"`
-	Tools        []string      `json:"tools,omitempty" maxItems:"100" maxLength:"64" doc:"Names of tools; empty: all that its scope allows"`
+	Tools        []string      `json:"tools,omitempty" maxItems:"100" maxLength:"64" doc:"Names of tools; empty: all tools of its scope"`
 	Scope        string        `json:"scope" enum:"read_only,full_access" doc:"read_only: it can change nothing"`
 	Trigger      string        `json:"trigger,omitempty" enum:"manual,schedule,after_sync" default:"manual" doc:"What starts it while it is enabled"`
 	Schedule     *string       `json:"schedule,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"With trigger schedule: five cron fields, in the household's time zone or in one that TZ= names" example:"0 7 * * 1"`
-	MaxTurns     int           `json:"max_turns,omitempty" minimum:"1" maximum:"200" default:"30" doc:"Answers of the model per run"`
+	MaxTurns     int           `json:"max_turns,omitempty" minimum:"1" maximum:"200" default:"30" doc:"Model responses per run"`
 	MaxCost      *money.Amount `json:"max_cost_usd,omitempty" doc:"The most that a run may cost, in US dollars; no limit if omitted"`
-	MaxWrites    op.Null[int]  `json:"max_writes,omitzero" minimum:"0" maximum:"100000" doc:"Transactions that a run may change; 200 if omitted, null means no limit"`
+	MaxWrites    op.Null[int]  `json:"max_writes,omitzero" minimum:"0" maximum:"100000" doc:"Writes that a run may make, one for each transaction and record; 200 if omitted, null means no limit"`
 	MaxMinutes   int           `json:"max_minutes,omitempty" minimum:"1" maximum:"720" default:"30"`
-	DryRun       *bool         `json:"dry_run,omitempty" doc:"Changes are planned, and a person applies or drops the plan; true if omitted and the scope is full_access"`
-	MakesRules   bool          `json:"makes_rules,omitempty" doc:"It may create rules without a person's approval"`
+	DryRun       *bool         `json:"dry_run,omitempty" doc:"Changes are only proposed (a plan), and a person applies or drops the plan; true if omitted and the scope is full_access"`
+	MakesRules   bool          `json:"makes_rules,omitempty" doc:"Whether it can create rules without approval"`
 	Worklist     *Worklist     `json:"worklist,omitempty" doc:"The transactions that it works through in sheets; a conversation if omitted"`
 	Report       *string       `json:"report,omitempty" enum:"none,message,server" doc:"message: its last message becomes a report; server: coffer writes one. Defaults to server with a worklist and to message without"`
-	Enabled      bool          `json:"enabled,omitempty" doc:"Whether it starts by itself"`
+	Enabled      bool          `json:"enabled,omitempty" doc:"Start automatically"`
 }
 
 // Create creates a workflow.
@@ -79,7 +79,7 @@ func (w *Workflows) Create(ctx context.Context, tx pg.Tx, in CreateWorkflow) (Wo
 		return Workflow{}, err
 	}
 	if n >= mostWorkflows {
-		return Workflow{}, errs.New(errs.Conflict, "there are %d workflows already; delete one first", mostWorkflows)
+		return Workflow{}, errs.New(errs.Conflict, "limit of %d workflows reached; delete one first", mostWorkflows)
 	}
 	err = pg.Redraw(ctx, tx, "workflow_short_id", func(tx pg.Tx) error {
 		d.ID = id.New()
@@ -94,7 +94,7 @@ func (w *Workflows) Create(ctx context.Context, tx pg.Tx, in CreateWorkflow) (Wo
 
 func workflowSlug(err error) error {
 	if pg.Violates(err, "workflow_slug") {
-		return errs.New(errs.SlugConflict, "there is a workflow with this slug already; choose another slug")
+		return errs.New(errs.SlugConflict, "a workflow with this slug already exists; choose another slug")
 	}
 	return err
 }
@@ -136,7 +136,7 @@ func (w *Workflows) insert(ctx context.Context, tx pg.Tx, d *Workflow) error {
 	return err
 }
 
-// PatchWorkflow changes a workflow. What is absent stays.
+// PatchWorkflow changes a workflow. Absent fields stay.
 type PatchWorkflow struct {
 	Slug         string                `json:"slug" minLength:"1" doc:"The workflow's slug, UUID or short id" example:"review-queue"`
 	NewSlug      *string               `json:"new_slug,omitempty" minLength:"1" maxLength:"64" doc:"Renames it"`
@@ -146,7 +146,7 @@ type PatchWorkflow struct {
 	PromptBlocks *[]string             `json:"prompt_blocks,omitempty" maxItems:"10" maxLength:"64" doc:"Replaces the whole list"`
 	Provider     op.Null[string]       `json:"provider,omitzero" enum:"anthropic,openai_compatible" doc:"null, with model: null, means the household's default"`
 	Model        op.Null[string]       `json:"model,omitzero" minLength:"1" maxLength:"200" format:"line"`
-	Tools        *[]string             `json:"tools,omitempty" maxItems:"100" maxLength:"64" doc:"Replaces the whole list; empty: all that its scope allows"`
+	Tools        *[]string             `json:"tools,omitempty" maxItems:"100" maxLength:"64" doc:"Replaces the whole list; empty: all tools of its scope"`
 	Scope        *string               `json:"scope,omitempty" enum:"read_only,full_access" doc:"full_access also sets dry_run if it was read_only, unless dry_run is given"`
 	Trigger      *string               `json:"trigger,omitempty" enum:"manual,schedule,after_sync"`
 	Schedule     op.Null[string]       `json:"schedule,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"With trigger schedule: five cron fields"`
@@ -317,7 +317,7 @@ func (w *Workflows) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, e
 	}
 	if running {
 		return op.Deleted{}, errs.New(errs.Conflict,
-			"a run of this workflow is under way; wait for it, or stop it with {workflow-run.cancel}")
+			"a run of this workflow is in progress; wait for it, or cancel it with {workflow-run.cancel}")
 	}
 	_, err = pg.Exec(ctx, tx, `delete from workflow where id = $1`, was.ID)
 	return op.Deleted{Deleted: true, ID: was.ID}, err
@@ -328,8 +328,8 @@ func (w *Workflows) Enable(ctx context.Context, tx pg.Tx, in Ref) (Workflow, err
 	return w.enable(ctx, tx, in, true)
 }
 
-// Disable keeps a workflow from starting by itself. A run that waits is cancelled; one that runs
-// goes on.
+// Disable keeps a workflow from starting by itself. A queued run is canceled; a running one
+// continues.
 func (w *Workflows) Disable(ctx context.Context, tx pg.Tx, in Ref) (Workflow, error) {
 	return w.enable(ctx, tx, in, false)
 }

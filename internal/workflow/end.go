@@ -28,7 +28,7 @@ func (w *Workflows) Ended(ctx context.Context, tx pg.Tx, jobs []job.Ended) error
 		case job.Cancelled:
 			status, code, message = Cancelled, "", ""
 		case job.Succeeded:
-			code, message = errs.InternalError, "the run's job ended before the run did"
+			code, message = errs.InternalError, "the run's job ended before the run finished"
 		}
 		if err := w.end(ctx, tx, e.JobID, status, code, message); err != nil {
 			return err
@@ -37,8 +37,8 @@ func (w *Workflows) Ended(ctx context.Context, tx pg.Tx, jobs []job.Ended) error
 	return awaken(ctx, tx, runs)
 }
 
-// end ends a run that is queued or running. A call of a model that was under way is lost, and
-// counted at what was reserved for it. What the run planned so far waits for a person.
+// end ends a run that is queued or running. A running model call is lost, and counts at its
+// reserved cost. The plan so far waits for a person.
 func (w *Workflows) end(ctx context.Context, tx pg.Tx, run id.ID, status string, code errs.Code, message string) error {
 	n, err := pg.Exec(ctx, tx, `
 		update workflow_run set status = @status, error_code = @code, error_message = @message,
@@ -86,7 +86,7 @@ func (w *Workflows) Cancel(ctx context.Context, tx pg.Tx, in RunRef) (Run, error
 		return Run{}, err
 	}
 	if run.FinishedAt != nil {
-		return Run{}, errs.New(errs.Conflict, "this run has already finished (%s); there is nothing to cancel",
+		return Run{}, errs.New(errs.Conflict, "this run has already finished (%s), so it can't be canceled",
 			run.Status)
 	}
 	if err := w.stop(ctx, tx, run.ID); err != nil {

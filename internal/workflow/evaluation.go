@@ -18,17 +18,17 @@ import (
 // EvalWorkflow asks for an eval of a workflow.
 type EvalWorkflow struct {
 	Slug     string        `json:"slug" minLength:"1" doc:"The workflow's slug, UUID or short id" example:"review-queue"`
-	Sample   int           `json:"sample,omitempty" minimum:"1" maximum:"1000" default:"200" doc:"How many of people's newest decisions to use"`
-	Windows  int           `json:"windows,omitempty" minimum:"1" maximum:"20" default:"4" doc:"As of how many moments the model sees the books; more are fairer and slower"`
-	Provider *string       `json:"provider,omitempty" enum:"anthropic,openai_compatible" doc:"Of model; the workflow's own if omitted"`
-	Model    *string       `json:"model,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Another model than the workflow's" example:"qwen3:14b"`
-	Prompt   *string       `json:"prompt,omitempty" minLength:"1" maxLength:"20000" doc:"Another prompt than the workflow's"`
-	MaxCost  *money.Amount `json:"max_cost_usd,omitempty" doc:"The most that it may cost, in US dollars; the workflow's own limit if omitted. One of them is needed unless the model is free"`
+	Sample   int           `json:"sample,omitempty" minimum:"1" maximum:"1000" default:"200" doc:"Number of people's newest decisions to use"`
+	Windows  int           `json:"windows,omitempty" minimum:"1" maximum:"20" default:"4" doc:"Number of points in time at which the model sees the data; more are fairer and slower"`
+	Provider *string       `json:"provider,omitempty" enum:"anthropic,openai_compatible" doc:"Provider of model; the workflow's if omitted"`
+	Model    *string       `json:"model,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Model to use instead of the workflow's" example:"qwen3:14b"`
+	Prompt   *string       `json:"prompt,omitempty" minLength:"1" maxLength:"20000" doc:"Prompt to use instead of the workflow's"`
+	MaxCost  *money.Amount `json:"max_cost_usd,omitempty" doc:"The most that it may cost, in US dollars; the workflow's limit if omitted. One of them is needed unless the model is free"`
 }
 
 // The limits of an eval beyond its cost. Sheets that are answered at once need one turn each.
 const (
-	evalTurns   = 3   // answers for a sheet
+	evalTurns   = 3   // most answers for a sheet
 	evalMinutes = 120 // unless the workflow has more
 	evalSheet   = 25  // rows, for workflows without a worklist
 )
@@ -49,7 +49,8 @@ func (w *Workflows) Eval(ctx context.Context, tx pg.Tx, in EvalWorkflow) (Run, e
 	}
 	if len(live) > 0 {
 		return Run{}, errs.New(errs.Conflict,
-			"an eval of this workflow is under way (run %s); wait for it, or stop it with {workflow-run.cancel}",
+			"an eval of this workflow is in progress (run %s); wait for it, or cancel it with "+
+				"{workflow-run.cancel}",
 			live[0])
 	}
 	if err := w.ask(ctx, tx, &d, in); err != nil {
@@ -80,7 +81,7 @@ func (w *Workflows) Eval(ctx context.Context, tx pg.Tx, in EvalWorkflow) (Run, e
 func (w *Workflows) ask(ctx context.Context, q pg.Querier, d *Workflow, in EvalWorkflow) error {
 	if in.Model == nil {
 		if in.Provider != nil {
-			return errs.Field("model", "required", "must be given with provider")
+			return errs.Field("model", "required", "is required with provider")
 		}
 		return nil
 	}
@@ -95,14 +96,14 @@ func (w *Workflows) ask(ctx context.Context, q pg.Querier, d *Workflow, in EvalW
 	if d.Provider, d.Model = in.Provider, in.Model; d.Provider == nil {
 		if own.Source == NoModel {
 			return errs.Field("provider", "required",
-				"must be given with model, because the workflow has no provider yet")
+				"is required with model, because the workflow has no provider yet")
 		}
 		d.Provider = &own.Provider
 	}
 	return nil
 }
 
-// measurable says why a workflow cannot be measured.
+// measurable returns an error if a workflow cannot be measured.
 func (w *Workflows) measurable(d Workflow) error {
 	switch {
 	case d.Worklist != nil && d.Worklist.Decides(SetsCategory):
@@ -111,8 +112,8 @@ func (w *Workflows) measurable(d Workflow) error {
 		(len(d.Tools) == 0 || slices.Contains(d.Tools, "update_transactions")):
 		return nil
 	}
-	return errs.New(errs.ValidationError, "%s gives transactions no categories, and an eval compares categories with "+
-		"what people decided; choose a workflow whose worklist sets category, or that has the tool update_transactions",
+	return errs.New(errs.ValidationError, "%s doesn't set categories, which an eval compares with people's "+
+		"decisions; choose a workflow whose worklist sets category, or that has the tool update_transactions",
 		d.Slug)
 }
 
@@ -130,8 +131,8 @@ func (w *Workflows) paid(ctx context.Context, q pg.Querier, d Definition) error 
 	if err != nil || chosen.free() {
 		return err
 	}
-	return errs.Field("max_cost_usd", "required", "must say what the eval may cost, because neither the workflow has "+
-		"a limit nor is its model free (prices of 0)")
+	return errs.Field("max_cost_usd", "required", "is required as a cost limit for the eval, because the "+
+		"workflow has no limit and its model is not free (prices of 0)")
 }
 
 // measure makes the definition of a run that of an eval.

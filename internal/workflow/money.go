@@ -38,13 +38,13 @@ type Reservation struct {
 	MaxTokens int
 	Micros    *money.Micros // nil if the price is not known and nothing limits it
 	Limit     string        // the limit that keeps the call from being made; "" if it may be
-	Most      *money.Micros // of Limit: what it is
+	Most      *money.Micros // for Limit: its amount
 }
 
 // Reserve sets aside the most that a model call can cost, before it is made. The lock of the
-// month's row makes it exact across servers: what is spent and reserved never exceeds the ceiling,
-// nor does the run's own cost exceed its cap. If the rest does not pay for a whole answer, the
-// answer is made shorter; if it does not pay for a useful one, the limit is reached.
+// month's row makes it exact across servers: the sum of spent and reserved money never exceeds the
+// ceiling, nor does the run's own cost exceed its cap. If the rest does not pay for a whole answer,
+// the answer is made shorter; if it does not pay for a useful one, the limit is reached.
 func (s *Store) Reserve(ctx context.Context, tx pg.Tx, a Ask) (Reservation, error) {
 	m, err := lockMonth(ctx, tx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) Reserve(ctx context.Context, tx pg.Tx, a Ask) (Reservation, erro
 		if a.Cap != nil || m.Ceiling != nil {
 			return Reservation{}, notPriced(a.Provider, a.Model)
 		}
-		// What is not known is not zero: the run's cost is unknown from here on.
+		// Unknown is not zero: the run's cost is unknown from here on.
 		if _, err := pg.Exec(ctx, tx, `update workflow_run set cost_micros = null where id = $1`, a.Run.ID); err != nil {
 			return Reservation{}, err
 		}
@@ -117,7 +117,7 @@ func lockMonth(ctx context.Context, tx pg.Tx) (month, error) {
 			(select (monthly_ceiling_usd * 1000000)::bigint from setting) as ceiling`)
 }
 
-// A Settlement is what became of a model call.
+// A Settlement is the result of a model call.
 type Settlement struct {
 	Call      id.ID
 	State     string        // answered or failed
@@ -195,15 +195,13 @@ func (s *Store) warn(ctx context.Context, tx pg.Tx, m month, percent int) error 
 	if err != nil || n == 0 {
 		return err
 	}
-	title := fmt.Sprintf("Agents have used %d %% of this month's ceiling", percent)
-	body := fmt.Sprintf("Models have cost $%s of the ceiling of $%s in %s. ", m.Spent, *m.Ceiling,
-		m.Month.String()[:7])
+	title := fmt.Sprintf("AI spending is at %d%% of this month's limit", percent)
+	body := fmt.Sprintf("$%s of $%s spent in %s. ", m.Spent, *m.Ceiling, m.Month.String()[:7])
 	if percent >= 100 {
-		title = "Agents have reached this month's ceiling"
-		body += "No agent can ask a model until the next month begins, unless the ceiling is raised in the settings " +
-			"of agents."
+		title = "AI spending limit reached"
+		body += "Workflows are paused until next month unless an admin raises the limit under AI agents."
 	} else {
-		body += "When it is reached, no agent can ask a model until the next month begins."
+		body += "At 100%, workflows pause until next month."
 	}
 	ctx = op.Acting(ctx, op.Actor{Type: op.System, Name: "coffer"})
 	_, err = s.Reports.Create(ctx, tx, report.CreateReport{Title: title, Body: body, Kind: "alert"})

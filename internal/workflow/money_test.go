@@ -285,7 +285,7 @@ func TestMoney(t *testing.T) {
 			t.Logf("%d runs, %d violations, calls: %v", c.runs, len(broken), p.faults)
 			if c.blind {
 				if len(broken) == 0 {
-					t.Error("the control broke nothing: the law is blind")
+					t.Error("the control broke nothing, so the law proves nothing")
 				}
 				return
 			}
@@ -349,13 +349,13 @@ func TestCeilingWarns(t *testing.T) {
 		}
 		want := "[]"
 		if spent >= 800_000 {
-			want = "[Agents have used 80 % of this month's ceiling (alert)]"
+			want = "[AI spending is at 80% of this month's limit (alert)]"
 		}
 		if got := titles(); got != want {
 			t.Fatalf("after %d: %s, want %s", spent, got, want)
 		}
 	}
-	want := "[Agents have used 80 % of this month's ceiling (alert) Agents have reached this month's ceiling (alert)]"
+	want := "[AI spending is at 80% of this month's limit (alert) AI spending limit reached (alert)]"
 	if _, stop, err := p.reserve(ctx, run, nil, price, 1000); err != nil || !stop || titles() != want {
 		t.Errorf("%v %v: %s", stop, err, titles())
 	}

@@ -27,12 +27,12 @@ func (w *Workflows) Month(ctx context.Context, q pg.Querier) (Month, error) {
 		left join model_month m on m.month = d.month`)
 }
 
-// open says that the month's ceiling is used up, if it is.
+// open returns an error if the month's ceiling is used up.
 func (m Month) open() error {
 	if m.Ceiling == nil || m.Spent+m.Reserved < m.Ceiling.Cents()*microsPerCent {
 		return nil
 	}
 	return errs.New(errs.RunLimit,
-		"this month's ceiling of %s dollars for models is used up; a new month begins on %s, and {agent.update} "+
-			"changes monthly_ceiling_usd", m.Ceiling, m.Ends)
+		"this month's AI limit of %s dollars is used up; a new month starts on %s, or raise "+
+			"monthly_ceiling_usd with {agent.update}", m.Ceiling, m.Ends)
 }

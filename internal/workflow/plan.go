@@ -161,11 +161,11 @@ type PlanItem struct {
 	Transaction   *journal.EntryTransaction `json:"transaction" doc:"null if the subject is not a transaction"`
 	Field         string                    `json:"field" doc:"record: the whole record; empty for a call"`
 	Before        *text.Untrusted           `json:"before" doc:"Untrusted: slug of a category or tag, name of a counterparty, or the changed parts of a record"`
-	After         *text.Untrusted           `json:"after" doc:"Untrusted, as before"`
+	After         *text.Untrusted           `json:"after" doc:"Untrusted, like before"`
 	Note          *text.Untrusted           `json:"note" doc:"Untrusted: the run's reason"`
 	Record        json.RawMessage           `json:"record" object:"any" doc:"Untrusted: the whole record that would be created or changed to; null for other items"`
-	Arguments     json.RawMessage           `json:"arguments" object:"any" doc:"Of a call; null for other items"`
-	Found         *int64                    `json:"found" doc:"Of a call: how many transactions its dry run found; null if that is not known"`
+	Arguments     json.RawMessage           `json:"arguments" object:"any" doc:"For a call; null for other items"`
+	Found         *int64                    `json:"found" doc:"For a call: number of transactions in its dry run; null if unknown"`
 }
 
 // A PlanTotal is how many transactions a plan would file under a category, in one currency.
@@ -181,8 +181,8 @@ type PlanPage struct {
 	RunID        id.ID       `json:"run_id"`
 	State        string      `json:"state" enum:"none,waiting,applied,dropped" doc:"waiting: a person must apply or drop it"`
 	Items        []PlanItem  `json:"items"`
-	Entries      int         `json:"entries" doc:"Number of fields that it would change"`
-	Transactions int         `json:"transactions" doc:"Number of transactions that it would change"`
+	Entries      int         `json:"entries" doc:"Number of fields to change"`
+	Transactions int         `json:"transactions" doc:"Number of transactions to change"`
 	Calls        int         `json:"calls"`
 	Totals       []PlanTotal `json:"totals" doc:"Transactions by the category that they would have, and currency"`
 	NextCursor   string      `json:"next_cursor" doc:"Empty on the last page"`

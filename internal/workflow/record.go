@@ -19,7 +19,7 @@ const (
 	LimitReached = "limit_reached"
 )
 
-// What starts a run.
+// The triggers of a run.
 const (
 	Manual    = "manual"
 	Schedule  = "schedule"
@@ -27,7 +27,7 @@ const (
 	Eval      = "eval"
 )
 
-// Who writes the report of a run.
+// The author of a run's report.
 const (
 	ReportNone    = "none"
 	ReportMessage = "message" // the model's last message
@@ -61,9 +61,8 @@ const (
 	LimitRepeated = "repeats"
 )
 
-// A Definition is what a run was told to be: the workflow as it was when the run was queued, with
-// its blocks and its model. It is stored with the run, so that editing the workflow changes only
-// later runs.
+// A Definition is the workflow as it was when the run was queued, with its blocks and its model. It
+// is stored with the run, so editing the workflow changes only later runs.
 type Definition struct {
 	Slug          string          `json:"slug"`
 	Name          string          `json:"name"`
@@ -89,7 +88,7 @@ type Definition struct {
 // A Worklist makes a workflow work through transactions, a sheet at a time.
 type Worklist struct {
 	Filter ledger.Filter `json:"filter" doc:"The filters of GET /transactions"`
-	Size   int           `json:"size,omitempty" minimum:"1" maximum:"50" default:"25" doc:"Rows of a sheet, which a model decides in one answer"`
+	Size   int           `json:"size,omitempty" minimum:"1" maximum:"50" default:"25" doc:"Rows per sheet, which the model decides in one response"`
 	Sets   []string      `json:"sets" minItems:"1" maxItems:"4" enum:"category,tags,comment,counterparty" doc:"What it decides for each row"`
 	By     string        `json:"by,omitempty" enum:"transaction,payee" default:"transaction" doc:"What a row is; payee: the newest matching transactions of a payee, up to 50"`
 }
@@ -104,7 +103,7 @@ type Line struct {
 
 // The kinds of lines.
 const (
-	LineDefinition = "definition" // what the run was told to be, with its hash
+	LineDefinition = "definition" // the definition of the run, with its hash
 	LineSystem     = "system"
 	LineUser       = "user"
 	LineAssistant  = "assistant" // text, calls, stop, model, raw: the message as it must go back
@@ -114,7 +113,7 @@ const (
 	LineLimit      = "limit"
 	LineNote       = "note"
 	LineWork       = "worklist" // the transactions that the run decides, by row
-	LineDecided    = "decided"  // what became of rows of a sheet
+	LineDecided    = "decided"  // results of rows of a sheet
 	LineEnd        = "end"
 )
 

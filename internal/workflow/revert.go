@@ -12,10 +12,10 @@ import (
 // RevertRun is the input of Revert.
 type RevertRun struct {
 	ID     string `json:"id" minLength:"1" doc:"The run's UUID or short id"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
 }
 
-// A RunReverted says what undoing a run did.
+// A RunReverted is the result of undoing a run.
 type RunReverted struct {
 	journal.Undone
 	RulesSince []RuleSince `json:"rules_since" doc:"What rules that the run made have done since; that is not the run's and stays"`
@@ -24,7 +24,7 @@ type RunReverted struct {
 // A RuleSince is a rule of a run that matched transactions later.
 type RuleSince struct {
 	RuleID       id.ID `json:"rule_id" db:"rule_id"`
-	Transactions int64 `json:"transactions" db:"transactions" doc:"Number of transactions that it changed"`
+	Transactions int64 `json:"transactions" db:"transactions" doc:"Number of transactions changed"`
 }
 
 // Revert undoes every change of a run and of the jobs that it started, newest first.
@@ -35,7 +35,7 @@ func (w *Workflows) Revert(ctx context.Context, tx pg.Tx, in RevertRun) (RunReve
 	}
 	if run.FinishedAt == nil {
 		return RunReverted{}, errs.New(errs.Conflict,
-			"this run is still under way; wait for its end, or stop it with {workflow-run.cancel}")
+			"this run is still in progress; wait until it ends, or cancel it with {workflow-run.cancel}")
 	}
 	since, err := pg.All[RuleSince](ctx, tx, `
 		select r.id as rule_id, t.transactions from rule r

@@ -28,7 +28,7 @@ type Run struct {
 	Status         string              `json:"status" db:"status" enum:"queued,running,succeeded,failed,cancelled,limit_reached"`
 	Mode           string              `json:"mode" db:"mode" enum:"doing,planning" doc:"planning: its changes are planned and not made"`
 	Turns          int                 `json:"turns" db:"turns"`
-	InputTokens    int64               `json:"input_tokens" db:"input_tokens" doc:"All of them, those from and into the provider's cache included"`
+	InputTokens    int64               `json:"input_tokens" db:"input_tokens" doc:"All tokens, including those read from and written to the provider's cache"`
 	OutputTokens   int64               `json:"output_tokens" db:"output_tokens"`
 	CostUSD        *money.Micros       `json:"cost_usd" db:"-" doc:"null if a price is not known"`
 	Limits         Limits              `json:"limits" db:"-"`
@@ -55,12 +55,12 @@ type Limits struct {
 	MaxWrites  *int          `json:"max_writes"`
 }
 
-// A PlanState says what a run planned.
+// A PlanState describes the plan of a run.
 type PlanState struct {
 	State        string `json:"state" enum:"none,waiting,applied,dropped" doc:"waiting: a person must apply or drop it"`
-	Transactions int64  `json:"transactions" doc:"Number of transactions that it would change"`
-	Entries      int64  `json:"entries" doc:"Number of fields that it would change"`
-	Calls        int64  `json:"calls" doc:"Number of calls that are made when it is applied"`
+	Transactions int64  `json:"transactions" doc:"Number of transactions to change"`
+	Entries      int64  `json:"entries" doc:"Number of fields to change"`
+	Calls        int64  `json:"calls" doc:"Number of calls in the plan"`
 }
 
 type runRow struct {
@@ -76,8 +76,8 @@ type runRow struct {
 	Figures      json.RawMessage `db:"result"`
 }
 
-// runRows reads runs, and wholeRun reads one with every transaction of an eval. What a run changed
-// and planned is looked up for each by an index.
+// runRows reads runs, and wholeRun reads one with every transaction of an eval. The changes and the
+// plan of each run are looked up by an index.
 const (
 	runRows  = `select r.result - 'items' as result, ` + runColumns
 	wholeRun = `select r.result, ` + runColumns
@@ -141,9 +141,9 @@ func (w *Workflows) RunByID(ctx context.Context, q pg.Querier, in RunRef) (Run, 
 
 // ListRuns asks for a page of runs.
 type ListRuns struct {
-	Workflow *string `json:"workflow,omitempty" minLength:"1" maxLength:"64" doc:"Only runs of this workflow: slug, UUID or short id"`
-	Status   *string `json:"status,omitempty" enum:"queued,running,succeeded,failed,cancelled,limit_reached" doc:"Only runs with this status"`
-	Plan     *string `json:"plan,omitempty" enum:"none,waiting,applied,dropped" doc:"Only runs whose plan is in this state"`
+	Workflow *string `json:"workflow,omitempty" minLength:"1" maxLength:"64" doc:"Filter by workflow: slug, UUID or short id"`
+	Status   *string `json:"status,omitempty" enum:"queued,running,succeeded,failed,cancelled,limit_reached" doc:"Filter by status"`
+	Plan     *string `json:"plan,omitempty" enum:"none,waiting,applied,dropped" doc:"Filter by state of the plan"`
 	Cursor   string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit    int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
@@ -174,8 +174,8 @@ func (w *Workflows) Runs(ctx context.Context, q pg.Querier, in ListRuns) (RunLis
 // ListRunsOf asks for a page of a workflow's runs.
 type ListRunsOf struct {
 	Slug   string  `json:"slug" minLength:"1" doc:"The workflow's slug, UUID or short id" example:"review-queue"`
-	Status *string `json:"status,omitempty" enum:"queued,running,succeeded,failed,cancelled,limit_reached" doc:"Only runs with this status"`
-	Plan   *string `json:"plan,omitempty" enum:"none,waiting,applied,dropped" doc:"Only runs whose plan is in this state"`
+	Status *string `json:"status,omitempty" enum:"queued,running,succeeded,failed,cancelled,limit_reached" doc:"Filter by status"`
+	Plan   *string `json:"plan,omitempty" enum:"none,waiting,applied,dropped" doc:"Filter by state of the plan"`
 	Cursor string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit  int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
@@ -220,7 +220,8 @@ func (w *Workflows) page(ctx context.Context, q pg.Querier, list string, filters
 	return out, nil
 }
 
-// Run queues a run of a workflow, for the caller. One that is under way is returned instead.
+// Run queues a run of a workflow for the caller. If one is already queued or running, it is
+// returned instead.
 func (w *Workflows) Run(ctx context.Context, tx pg.Tx, in Ref) (Run, error) {
 	found, err := w.find(ctx, tx, in.Slug)
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/pg"
 )
 
-// state is the hash of what a workflow looked at: the transaction t with its wording d, and what
-// the workflow was told. Comments are not part of it, because leaving one must not make the
-// transaction new.
+// state is the hash of everything that a workflow considered: the transaction t with its wording d,
+// and the workflow's instructions. Comments are not part of it, because adding one must not make
+// the transaction new.
 const state = "sha256($?" + stateRest
 
 const stateRest = `::bytea || convert_to(concat_ws(E'\x1f', d.name, d.merchant_name, nullif(d.detail, ''), t.amount, t.currency,
@@ -18,7 +19,7 @@ const stateRest = `::bytea || convert_to(concat_ws(E'\x1f', d.name, d.merchant_n
 		select x.tag_id::text from transaction_tag x where x.transaction_id = t.id and x.present order by 1), ' ')), 'UTF8'))`
 
 // Remember stores that a workflow was asked about these transactions as they are now. They are not
-// asked about again until something about them, or about what the workflow is told, has changed.
+// asked about again until they or the workflow's instructions change.
 func (d Definition) Remember(ctx context.Context, tx pg.Tx, of *id.ID, ids []id.ID) error {
 	if of == nil || len(ids) == 0 {
 		return nil // a workflow that has been deleted does not run again
@@ -42,4 +43,20 @@ func Commented(ctx context.Context, q pg.Querier, of *id.ID, ids []id.ID) ([]id.
 		select distinct c.transaction_id from comment c join workflow_run r on r.id = c.author_id
 		where c.transaction_id = any($2) and c.deleted_at is null and c.author_type = 'agent' and r.workflow_id = $1`,
 		of, ids)
+}
+
+// forget makes transactions new to a workflow whose decision about them was not applied, so it is
+// asked again if they still match.
+func forget(ctx context.Context, tx pg.Tx, of *id.ID, skipped []PlanSkip) error {
+	var ids []id.ID
+	for _, s := range skipped {
+		if s.Subject == journal.Transaction {
+			ids = append(ids, s.SubjectID)
+		}
+	}
+	if of == nil || len(ids) == 0 {
+		return nil
+	}
+	_, err := pg.Exec(ctx, tx, `delete from workflow_seen where workflow_id = $1 and transaction_id = any($2)`, of, ids)
+	return err
 }

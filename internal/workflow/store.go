@@ -52,7 +52,7 @@ type Live struct {
 	Zone         string          `db:"zone"`
 }
 
-// Actor is who a run acts as. It has no credential: it exists in its job alone.
+// Actor returns the actor of a run. It has no credential: it exists in its job alone.
 func (r Live) Actor(d Definition) op.Actor {
 	a := op.Actor{Type: op.Agent, ID: r.ID, Name: d.Name, Scope: op.Read, Run: &r.ID}
 	if d.Scope == op.Full.String() {
@@ -146,7 +146,7 @@ func (s *Store) Append(ctx context.Context, tx pg.Tx, run id.ID, lines ...Say) (
 	return out, err
 }
 
-// Made is what a call of a run created.
+// Made lists the records that a call of a run created.
 type Made struct {
 	Tags           int `db:"tags"`
 	Counterparties int `db:"counterparties"`
@@ -246,7 +246,7 @@ func (s *Store) End(ctx context.Context, tx pg.Tx, run id.ID, e Ending) ([]Line,
 	return s.Append(ctx, tx, run, Say{LineEnd, line})
 }
 
-// Left is how much of its time a run had left when it was read. The database's clock decides,
+// Left returns how much of its time a run had left when it was read. The database's clock decides,
 // because it is the same for every server.
 func (r Live) Left(d Definition) time.Duration {
 	return time.Duration(d.MaxMinutes)*time.Minute - time.Duration(r.ElapsedMS)*time.Millisecond
@@ -264,6 +264,6 @@ func (r Live) Read() (Definition, error) {
 // notPriced is the error of a run whose model has no price although something limits its cost.
 func notPriced(provider, model string) error {
 	return errs.New(errs.ProviderNotConfig,
-		"the price of %s at %s is not known, and a limit of costs is set; set the price with {model.set} (0 for a "+
-			"model of your own), or remove the limit", model, provider)
+		"the price of %s at %s is unknown, so the cost limit can't be enforced; set the price with "+
+			"{model.set} (0 for a local model), or remove the limit", model, provider)
 }

@@ -31,7 +31,7 @@ func (w *Workflows) Mend(ctx context.Context) error {
 		}
 		for _, run := range lost {
 			if err := w.end(ctx, tx, run, Failed, errs.InternalError,
-				"the household was moved while the run was under way; run it again"); err != nil {
+				"the household was moved while the run was in progress; run it again"); err != nil {
 				return err
 			}
 		}

@@ -50,8 +50,8 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	return append(append(head[:len(head)-1], ','), body.Bytes()[1:]...), nil
 }
 
-// Transcript sends a run's transcript, a JSON object in each line. With follow it goes on until the
-// run has ended; an empty line then says that the run is still under way.
+// Transcript sends a run's transcript, a JSON object in each line. With follow it continues until
+// the run has ended; an empty line then means that the run is still going.
 func (w *Workflows) Transcript(out http.ResponseWriter, r *http.Request) error {
 	ctx, after := r.Context(), 0
 	follow, err := strconv.ParseBool(cmp.Or(r.FormValue("follow"), "false"))
@@ -104,7 +104,7 @@ func (w *Workflows) Transcript(out http.ResponseWriter, r *http.Request) error {
 
 // TranscriptQuery is the query of Transcript, for documents.
 type TranscriptQuery struct {
-	Follow bool `json:"follow,omitempty" doc:"Go on until the run has ended; an empty line says that it is still under way"`
+	Follow bool `json:"follow,omitempty" doc:"Keep following until the run ends; an empty line means that it is still in progress"`
 	After  int  `json:"after,omitempty" doc:"Only lines after the one with this seq"`
 }
 

@@ -40,8 +40,8 @@ const silence = `setting s
 			+ case when s.quiet_until <= l.clock then interval '1 day' else interval '0' end)
 			at time zone s.time_zone end as until) q`
 
-// free are the workflows that start by themselves and have no run under way. One that has stays due
-// until its run has ended.
+// free selects the workflows that start by themselves and have no queued or running run. A workflow
+// with one stays due until the run has ended.
 const free = `w.enabled and w.due_at is not null and not exists (select from workflow_run r
 	where r.workflow_id = w.id and r.status in ('queued', 'running') and r.trigger <> 'eval')`
 
@@ -57,8 +57,8 @@ func nextDue(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	return due.In(ms), err
 }
 
-// startDue queues a run of each workflow that is due. One that cannot be started keeps no other
-// from its own run.
+// startDue queues a run of each workflow that is due. A workflow that cannot be started does not
+// keep others from their runs.
 func (w *Workflows) startDue(ctx context.Context) error {
 	var faults error
 	broken := []id.ID{}
@@ -75,7 +75,7 @@ func (w *Workflows) startDue(ctx context.Context) error {
 }
 
 // startNext queues a run of the workflow that has been due longest, and plans its next. Other
-// servers skip it meanwhile. What was missed while no server ran is due once.
+// servers skip it meanwhile. Starts that were missed while no server ran are made up for once.
 func (w *Workflows) startNext(ctx context.Context, broken []id.ID) (found id.ID, err error) {
 	type row struct {
 		ID       id.ID   `db:"id"`
@@ -148,7 +148,7 @@ func (w *Workflows) refused(ctx context.Context, tx pg.Tx, workflow id.ID, trigg
 }
 
 // Rezone plans the next start of every workflow with a schedule again, in the transaction that
-// changes the household's time zone. What is due already stays due.
+// changes the household's time zone. A workflow that is already due stays due.
 func (w *Workflows) Rezone(ctx context.Context, tx pg.Tx) error {
 	type row struct {
 		ID       id.ID   `db:"id"`
@@ -176,7 +176,7 @@ func (w *Workflows) Rezone(ctx context.Context, tx pg.Tx) error {
 }
 
 // AfterSync makes the workflows due that follow syncs, if this sync or import changed something, as
-// a step of its job. What comes in while a run is under way is for the next run.
+// a step of its job. Transactions that arrive during a run are for the next run.
 func (w *Workflows) AfterSync(ctx context.Context, run *job.Run, changed bool) error {
 	if !changed {
 		return nil
@@ -190,8 +190,9 @@ func (w *Workflows) AfterSync(ctx context.Context, run *job.Run, changed bool) e
 	})
 }
 
-// awaken has the clocks look again for workflows that became due while these runs were under way.
-// It locks nothing: whoever changes a workflow may hold its row and wait for the run's job.
+// awaken makes the clocks check again for workflows that became due during these runs. It locks
+// nothing: a transaction that changes a workflow may have locked its row and wait for the run's
+// job.
 func awaken(ctx context.Context, tx pg.Tx, runs []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
 		select pg_notify('coffer', $2) where exists (select from workflow_run r join workflow w on w.id = r.workflow_id

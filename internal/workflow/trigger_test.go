@@ -248,8 +248,8 @@ func TestQuietHours(t *testing.T) {
 	}
 }
 
-// A sync that changed something makes the workflows due that follow syncs, once for all that comes
-// within two minutes; one that changed nothing does not.
+// A sync with changes makes the workflows due that follow syncs, once for all changes within two
+// minutes; a sync without changes does not.
 func TestAfterSyncMakesDue(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, pgtest.New(t))
@@ -302,8 +302,8 @@ func TestAfterSyncMakesDue(t *testing.T) {
 	}
 }
 
-// When the household's time zone changes, schedules without a zone of their own follow it at once;
-// what is due already stays due.
+// When the household's time zone changes, schedules without their own zone follow it at once; a
+// workflow that is already due stays due.
 func TestSchedulesFollowTheTimeZone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, pgtest.New(t))

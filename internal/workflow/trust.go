@@ -14,11 +14,12 @@ import (
 // workflow only plans.
 const mostWrong = 5
 
-// distrust sets dry_run of a workflow that writes, if people found too many of its decisions wrong,
-// tells the household, and returns why. Only a person turns it off again.
+// distrust sets dry_run of a workflow that writes, if people found too many of its decisions wrong.
+// It notifies the household and returns the reason. Only a person turns dry_run off again.
 //
-// The column distrusted_at is the moment since which decisions count: when coffer set dry_run, and
-// then when a person turned it off. What was wrong before was known to that person.
+// The column distrusted_at is the start of the decisions that count: the time when coffer set
+// dry_run, and then the time when a person turned it off. That person knew the mistakes from
+// before.
 func (w *Workflows) distrust(ctx context.Context, tx pg.Tx, d *Workflow) (why string, err error) {
 	if d.DryRun || d.Scope != op.Full.String() {
 		return "", nil
@@ -36,10 +37,10 @@ func (w *Workflows) distrust(ctx context.Context, tx pg.Tx, d *Workflow) (why st
 	if err != nil {
 		return "", err
 	}
-	why = fmt.Sprintf("Of the last %d decisions of this workflow that people looked at, %d were corrected, reverted "+
-		"or dropped. So it plans its changes again, until a person turns dry_run off.", found.Looked, found.Wrong)
+	why = fmt.Sprintf("%d of its last %d reviewed changes were corrected, undone or discarded, so coffer turned "+
+		"approval back on. A person can turn it off in the workflow's settings (dry_run).", found.Wrong, found.Looked)
 	_, err = w.reports.Create(op.Acting(ctx, op.Actor{Type: op.System, Name: "coffer"}), tx, report.CreateReport{
-		Title: d.Name + " plans its changes again", Body: why, Kind: "alert",
+		Title: d.Name + " needs approval again", Body: why, Kind: "alert",
 	})
 	if err != nil {
 		return "", err

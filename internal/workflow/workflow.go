@@ -13,7 +13,7 @@ import (
 	"coffer/internal/setting"
 )
 
-// Config is what Workflows need of others.
+// Config holds the dependencies of Workflows.
 type Config struct {
 	DB       *pg.DB
 	Jobs     *job.Jobs
@@ -57,8 +57,8 @@ func (w *Workflows) definitionOps() []*op.Op {
 		op.Shaped(op.Reading(op.Spec{
 			Name: "workflow.list", Route: "GET /workflows", Tool: "list_workflows", Record: true,
 			Summary: "Lists the household's agents, by slug.",
-			Agent: "Lists the household's own agents (workflows): what each is for, when it starts, what limits it " +
-				"and how its last run ended. Only people can start, change or approve them.",
+			Agent: "Lists the household's own agents (workflows): purpose, trigger, limits and result of the " +
+				"last run. Only people can start, change or approve them.",
 		}, w.List), toolWorkflows),
 		op.Writing(op.Spec{
 			Name: "workflow.create", Route: "POST /workflows", People: op.PeopleAlways,
@@ -69,27 +69,28 @@ func (w *Workflows) definitionOps() []*op.Op {
 		}, w.Get),
 		op.Writing(op.Spec{
 			Name: "workflow.update", Route: "PATCH /workflows/{slug}", People: op.PeopleAlways,
-			Summary: "Changes an agent. A run that is under way keeps the definition it was started with.",
+			Summary: "Changes an agent. A run in progress keeps its definition.",
 		}, w.Patch),
 		op.Writing(op.Spec{
 			Name: "workflow.delete", Route: "DELETE /workflows/{slug}", People: op.PeopleAlways,
-			Summary: "Deletes an agent. Its runs and what they changed stay.",
+			Summary: "Deletes an agent. Its runs and their changes are kept.",
 		}, w.Delete),
 		op.Writing(op.Spec{
 			Name: "workflow.enable", Route: "POST /workflows/{slug}/enable", People: op.PeopleAlways,
-			Summary: "Lets an agent start by itself, by its schedule or after a sync.",
+			Summary: "Enables an agent's schedule or after-sync trigger.",
 		}, w.Enable),
 		op.Writing(op.Spec{
 			Name: "workflow.disable", Route: "POST /workflows/{slug}/disable", People: op.PeopleAlways,
-			Summary: "Keeps an agent from starting by itself, and cancels a run that is still queued.",
+			Summary: "Disables an agent's automatic start and cancels a queued run.",
 		}, w.Disable),
 		op.Long(op.Writing(op.Spec{
 			Name: "workflow.run", Route: "POST /workflows/{slug}/run", People: op.PeopleAlways, Provided: true,
-			Summary: "Runs an agent now, enabled or not. If a run is under way, that one is returned.",
+			Summary: "Runs an agent now, even if disabled. If a run is in progress, returns that run.",
 		}, w.Run), 0, w.await),
 		op.Long(op.Writing(op.Spec{
 			Name: "workflow.eval", Route: "POST /workflows/{slug}/eval", People: op.PeopleAlways, Provided: true,
-			Summary: "Measures an agent on what people decided, with the books as they were then. It changes nothing.",
+			Summary: "Tests an agent's accuracy against people's past decisions, using the data available at " +
+				"the time. It changes nothing.",
 		}, w.Eval), 0, w.await),
 		op.Reading(op.Spec{
 			Name: "workflow.runs", Route: "GET /workflows/{slug}/runs", Summary: "Lists an agent's runs, newest first.",
@@ -109,7 +110,7 @@ func (w *Workflows) runOps() []*op.Op {
 		}, w.RunByID),
 		op.Writing(op.Spec{
 			Name: "workflow-run.cancel", Route: "POST /workflow-runs/{id}/cancel", People: op.PeopleAlways,
-			Summary: "Stops a run. What it has already changed stays and can be reverted.",
+			Summary: "Stops a run. Its changes so far are kept and can be reverted.",
 		}, w.Cancel),
 		op.Writing(op.Spec{
 			Name: "workflow-run.revert", Route: "POST /workflow-runs/{id}/revert", People: op.PeopleUnlessDry,
@@ -122,11 +123,11 @@ func (w *Workflows) blockOps() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "prompt-block.list", Route: "GET /prompt-blocks", Record: true,
-			Summary: "Lists the texts that agents' prompts share, by slug.",
+			Summary: "Lists prompt blocks, which several prompts share, by slug.",
 		}, w.Blocks),
 		op.Writing(op.Spec{
 			Name: "prompt-block.create", Route: "POST /prompt-blocks", People: op.PeopleAlways,
-			Summary: "Creates a text for several prompts.",
+			Summary: "Creates a prompt block for several prompts.",
 		}, w.CreateBlock),
 		op.Reading(op.Spec{
 			Name: "prompt-block.get", Route: "GET /prompt-blocks/{slug}", Summary: "Shows one prompt block.",

@@ -104,7 +104,8 @@ func local(slug string) CreateWorkflow {
 	}
 }
 
-// What is shipped is stored once, upgraded when its text changes, and left when a person changed it.
+// Presets are stored once, upgraded when their text changes, and left alone when a person changed
+// them.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -256,7 +257,7 @@ func TestRunEnds(t *testing.T) {
 		line.Code != string(errs.ProviderError) {
 		t.Errorf("line: %s %v", printed, err)
 	}
-	// What has its status keeps it, whatever becomes of the job.
+	// A run with a final status keeps it, whatever happens to the job.
 	must(b, func(ctx context.Context, tx pg.Tx) (op.None, error) {
 		return op.None{}, b.Ended(ctx, tx, []job.Ended{{JobID: run.ID, State: job.Cancelled}})
 	})

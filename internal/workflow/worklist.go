@@ -12,7 +12,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// What a worklist may decide.
+// The fields that a worklist may decide.
 const (
 	SetsCategory     = "category"
 	SetsTags         = "tags"
@@ -41,7 +41,7 @@ func (w Worklist) Reviews() bool {
 	return slices.Contains(w.Filter.Tags, ledger.NeedsReview) || slices.Contains(w.Filter.AnyTag, ledger.NeedsReview)
 }
 
-// Work is what a run has to decide.
+// Work holds the transactions that a run has to decide.
 type Work struct {
 	// Rows are the transactions of each row, in the order of the sheets. Only rows by payee have
 	// several.
@@ -51,9 +51,9 @@ type Work struct {
 	Known int `json:"known"`
 }
 
-// Take returns what a run works on: what matches its filter, oldest first, without what the
-// workflow has seen. Pending transactions may still change, so they wait until they are posted.
-// Transactions of hidden accounts and mirrored ones do not count for the household.
+// Take returns the transactions of a run: those that match its filter, oldest first, except those
+// that the workflow has seen. Pending transactions may still change, so they wait until they are
+// posted. Transactions of hidden accounts and mirrored ones do not count for the household.
 func (d Definition) Take(ctx context.Context, q pg.Querier, books *ledger.Books, of *id.ID) (Work, error) {
 	most := mostWork
 	if d.MaxWrites != nil {
@@ -84,7 +84,7 @@ func (d Definition) Take(ctx context.Context, q pg.Querier, books *ledger.Books,
 	return out, err
 }
 
-// where returns the conditions that transactions must fulfil to be worked on.
+// where returns the conditions that transactions must fulfill to be worked on.
 func (d Definition) where(ctx context.Context, q pg.Querier,
 	by func(context.Context, pg.Querier, ledger.Filter) (*pg.Where, bool, error),
 ) (*pg.Where, bool, error) {
@@ -107,11 +107,11 @@ func (d Definition) known(ctx context.Context, q pg.Querier, where pg.Where, of 
 		join descriptor d on d.id = t.descriptor_id `+where.SQL(), where.Args()...)
 }
 
-// takePayees returns the payees with most transactions first, so that the fewest answers settle
-// the most. Each has its newest transactions, no more than leave room for a whole sheet of payees.
+// takePayees returns the payees with most transactions first, so the fewest answers settle the
+// most. Each has its newest transactions, no more than leave room for a whole sheet of payees.
 //
 // Payees are counted without their wordings, of which there are few. Then one payee after the other
-// is looked through until there is enough.
+// is read until there are enough.
 func takePayees(ctx context.Context, q pg.Querier, all, unseen pg.Where, most, size int) ([][]id.ID, error) {
 	type row struct {
 		Key int64 `db:"payee"`
@@ -137,8 +137,8 @@ func takePayees(ctx context.Context, q pg.Querier, all, unseen pg.Where, most, s
 	return out, err
 }
 
-// Open returns those of the transactions that still match. What a person decided while the model
-// was thinking is no longer the model's to decide.
+// Open returns the transactions that still match. If a person decided about one while the model was
+// working, the model's decision no longer counts.
 func (d Definition) Open(ctx context.Context, q pg.Querier, books *ledger.Books, ids []id.ID) ([]id.ID, error) {
 	where, none, err := d.where(ctx, q, books.Where)
 	if err != nil || none || len(ids) == 0 {
@@ -148,8 +148,8 @@ func (d Definition) Open(ctx context.Context, q pg.Querier, books *ledger.Books,
 	return pg.Values[id.ID](ctx, q, `select t.id from transaction t `+where.SQL(), where.Args()...)
 }
 
-// asked returns a hash of what decides the answers: the words, the model and the worklist. Limits
-// are not among it, so that raising one does not make a run ask everything again.
+// asked returns a hash of everything that determines the answers: the instructions, the model and
+// the worklist. Limits are not included, so raising one does not make a run ask everything again.
 func (d Definition) asked() []byte {
 	printed, err := json.Marshal(struct {
 		System, Prompt, Provider, Model string

@@ -120,8 +120,8 @@ func reviewing() Definition {
 	}
 }
 
-// What is taken is oldest first and within the limit, without what may still change or does not
-// count.
+// Take returns transactions oldest first and within the limit, without those that may still change
+// or do not count.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "REWE 1", "Kiosk", "REWE 2", "Bakery", "Bakery", "Shoes", "Gym")
@@ -159,8 +159,8 @@ func TestTakePayees(t *testing.T) {
 	s.wants(d, 4, "[[0] [1]]")
 }
 
-// What a workflow was asked about is not taken again until something changes: the transaction, or
-// what the workflow is told. Limits and comments are no reason.
+// A transaction that a workflow was asked about is not taken again until it or the workflow's
+// instructions change. Changed limits and new comments do not count.
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "REWE", "Kiosk", "Bakery", "Shoes", "Gym")

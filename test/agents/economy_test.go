@@ -8,8 +8,8 @@ import (
 	"coffer/internal/modelsim"
 )
 
-// What each workflow that comes with coffer sends with every call of a model is bounded, because the
-// household pays for it each time: its tools, and the first request as a whole.
+// The data that each shipped workflow sends with every model call is limited, because the household
+// pays for it each time: its tools, and the first request as a whole.
 func TestEconomyOfPresets(t *testing.T) {
 	t.Parallel()
 	const most = 16_000
@@ -61,7 +61,7 @@ func TestEconomyOfPresets(t *testing.T) {
 			strings.Count(string(sent.Tools), `"function":{`), len(sent.Tools), largest)
 		switch over := len(sent.Tools) > most; {
 		case w.Slug == "everything" && !over:
-			t.Error("all tools are within the bound: the test is blind")
+			t.Error("all tools are within the bound, so the test proves nothing")
 		case w.Slug != "everything" && over:
 			t.Errorf("the tools of %s have %d bytes, at most %d are good", w.Slug, len(sent.Tools), most)
 		case w.Worklist != nil && largest > most:

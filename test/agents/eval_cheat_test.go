@@ -140,8 +140,8 @@ func (d *diary) windowed() {
 	}
 }
 
-// traces counts, of all that tools told the model, words that were written after the sheet's window
-// began, and those from before. Each window is one sheet here.
+// traces counts, in all results of tools, words that were written after the sheet's window began,
+// and those from before. Each window is one sheet here.
 func (d *diary) traces(run workflow.Run) (younger, older int) {
 	d.t.Helper()
 	sheet := 0

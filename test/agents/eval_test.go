@@ -30,8 +30,8 @@ type filing struct {
 	Weekend  bool    `db:"weekend"`
 }
 
-// habit is what the person of these tests files a transaction under: the bank's category, but for
-// five whims of their own.
+// habit returns the category that the person of these tests gives a transaction: the bank's
+// category, except for five whims of their own.
 func (f filing) habit() string {
 	bank := "shopping_other"
 	if f.Category != nil {
@@ -165,7 +165,7 @@ func decides(f func(s modelsim.Sheet, row modelsim.Row) string) modelsim.Script 
 	}
 }
 
-// knows is what is right for a row.
+// knows returns the right category for a row.
 func (d *diary) knows(row modelsim.Row) string {
 	return d.labels[rowKey(row.Date, string(row.Amount), row.Name, row.Account)]
 }
@@ -182,8 +182,8 @@ func (d *diary) wrong(row modelsim.Row) string {
 	return "services_software"
 }
 
-// Models whose figures are known have exactly these: one that knows everything, one that knows and
-// says something else, one that dares nothing, and one that follows what people decided before. No
+// Models with known figures have exactly these: one that knows everything, one that knows and says
+// something else, one that decides nothing, and one that follows people's earlier decisions. No
 // eval changes the books, and all of them are paid for.
 func TestEvalKnownModels(t *testing.T) {
 	t.Parallel()
@@ -264,13 +264,14 @@ func TestEvalGoesOnAndStops(t *testing.T) {
 		t.Errorf("%s %+v", run.Status, e)
 	}
 	if e := d.eval(d.oracle(), map[string]any{"sample": json.Number("20")}).Result; e.Verdict != measure.TooFew ||
-		!strings.Contains(e.Message, "only 20 decisions") {
+		!strings.Contains(e.Message, "Only 20 of your decisions") {
 		t.Errorf("%+v", e)
 	}
 }
 
-// What counts as right: what people hold, and what they left when they closed its review. A
-// category that was made since cannot be chosen, and what people reverted is no label.
+// These count as right: categories that people hold, and those that they kept when they closed the
+// review. A category that was created since cannot be chosen, and a reverted decision is not a
+// label.
 func TestEvalLabels(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t, 40)

@@ -11,8 +11,8 @@ import (
 	"coffer/internal/workflow/agent"
 )
 
-// Every tool has a way through the gate. What writes and is not listed here is planned, so a tool
-// that is added later is planned until somebody thinks about it.
+// The gate has a rule for every tool. A writing tool that is not listed here is planned, so a new
+// tool is planned until somebody decides about it.
 func TestGateOfEveryTool(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{

@@ -88,7 +88,7 @@ func ownHouse(t testing.TB) *house {
 	return h
 }
 
-// build makes the service on a household's books. What is done before comes before jobs are worked.
+// build makes the service on a household's books. before runs before jobs are worked.
 func (h *house) build(transactions int, before func()) {
 	h.t.Helper()
 	t := h.t
@@ -139,7 +139,7 @@ func (h *house) replace(o modelsim.Options) {
 // reader is a workflow that only reads.
 func reader() workflow.Definition {
 	return workflow.Definition{
-		Slug: "weekly-digest", Name: "Weekly digest", Version: 1, System: "You look after a household's books.",
+		Slug: "weekly-digest", Name: "Weekly summary", Version: 1, System: "You look after a household's books.",
 		Prompt: "Say what happened last week.", Provider: "openai_compatible", Model: "sim", Scope: "read_only",
 		MaxTurns: 12, MaxMinutes: 10, Report: "message",
 		Tools: []string{"get_overview", "transaction_summary", "query_transactions"},
@@ -182,7 +182,7 @@ func (h *house) startOf(d workflow.Definition, of *id.ID) id.ID {
 
 var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-0000000000ad"), Name: "Ada", Scope: op.Full}
 
-// A told is what is known of a run.
+// A told holds everything that is known of a run.
 type told struct {
 	Status    string  `db:"status"`
 	Mode      string  `db:"mode"`

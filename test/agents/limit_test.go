@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -91,19 +92,34 @@ func TestUnknownPrice(t *testing.T) {
 	}
 }
 
-// A server that reports more than a call can have cost ends the run at once.
+// A server that reports more than a call can have cost ends the run at once. The reserved amount is
+// recorded, however much the server claims, so the month can go on.
 func TestLiar(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, modelsim.Sequence(modelsim.Use("get_overview", map[string]any{}).
-		Counted(modelsim.Usage{Input: 1000, Output: 1_000_000_000})))
-	got, lines := h.run(reader())
-	if !strings.Contains(deref(got.Error), "reported $5000.001 for a call") || *got.Cost != 5_000_001_000 ||
-		h.sim.Count() != 1 {
-		t.Errorf("%+v %s", got, deref(got.Error))
-	}
-	for _, l := range lines {
-		if l.Kind == workflow.LineCall {
-			t.Errorf("a call of the liar was run: %s", l.Body)
+	for _, output := range []int64{1_000_000_000, math.MaxInt64} {
+		h := newHouse(t, modelsim.Sequence(modelsim.Use("get_overview", map[string]any{}).
+			Counted(modelsim.Usage{Input: 1000, Output: output})))
+		got, lines := h.run(reader())
+		if !strings.Contains(deref(got.Error), "for a call that can have cost at most $0.") || *got.Cost > 1_000_000 ||
+			*got.Cost == 0 || h.sim.Count() != 1 {
+			t.Errorf("%+v %s", got, deref(got.Error))
+		}
+		if n := h.value(`select count(*) from model_month m join model_call c on c.cost_micros = c.reserved_micros
+				and c.month = m.month where m.spent_micros = c.cost_micros and m.reserved_micros = 0`); n != 1 {
+			t.Errorf("%d months have what was reserved, and that as spent", n)
+		}
+		if n := h.value(`select count(*) from workflow_run where output_tokens > 100000`); n > 0 {
+			t.Error("the tokens are booked as they were claimed")
+		}
+		claimed := false
+		for _, l := range lines {
+			claimed = claimed || l.Kind == workflow.LineNote && strings.Contains(string(l.Body), "more than the call can have cost")
+			if l.Kind == workflow.LineCall {
+				t.Errorf("a call of the liar was run: %s", l.Body)
+			}
+		}
+		if !claimed {
+			t.Errorf("the claim is not in the transcript: %v", kinds(lines))
 		}
 	}
 }
@@ -118,7 +134,7 @@ func TestCutCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In one run: 4 cut answers in a row are borne, then a whole one follows.
+	// In one run, 4 cut answers in a row are tolerated, and then a whole one follows.
 	cuts := len(printed)
 	var at int
 	h.sim.Play(func(r modelsim.Request) modelsim.Answer {
@@ -157,8 +173,8 @@ func TestCutCalls(t *testing.T) {
 	}
 }
 
-// Answers that are none, refusals and servers that fail for good end a run as failed, and say what to
-// do.
+// Unusable answers, rejections and servers that fail for good end a run as failed, with a message
+// about what to do.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -168,11 +184,11 @@ func TestFailures(t *testing.T) {
 		want   string
 		calls  int
 	}{
-		{"empty", modelsim.Sequence(modelsim.Say("")), "5 answers in a row", 5},
-		{"cut", modelsim.Sequence(modelsim.Use("get_overview", map[string]any{}).Cut(1, "length")), "5 answers in a row", 5},
+		{"empty", modelsim.Sequence(modelsim.Say("")), "5 model responses in a row", 5},
+		{"cut", modelsim.Sequence(modelsim.Use("get_overview", map[string]any{}).Cut(1, "length")), "5 model responses in a row", 5},
 		{"refusal", modelsim.Sequence(modelsim.Answer{Text: "I would rather not", Stop: "content_filter"}), "declined", 1},
 		{
-			"the key", modelsim.Sequence(modelsim.Say("x").With(modelsim.Fault{Status: 401})), "does not accept the key", 1,
+			"the key", modelsim.Sequence(modelsim.Say("x").With(modelsim.Fault{Status: 401})), "rejects the API key", 1,
 		},
 	} {
 		h.sim.Play(c.script)
@@ -205,8 +221,8 @@ func TestServerRecovers(t *testing.T) {
 	}
 }
 
-// A model that writes without end fills the transcript, not the disk: the run ends at the limit. What
-// it filed before stays.
+// A model that writes without end fills the transcript, not the disk: the run ends at the limit.
+// Decisions from before stay.
 func TestTranscriptLimit(t *testing.T) {
 	t.Parallel()
 	const chatter = 3_000_000
@@ -240,6 +256,42 @@ func TestTranscriptLimit(t *testing.T) {
 		t.Errorf("%d wait after %d sheets", n, got.Turns)
 	}
 	t.Logf("%d sheets of %d bytes each, %d bytes of transcript", got.Turns, chatter, size)
+}
+
+// A model that calls tools without end in one answer cannot fill more than the transcript either:
+// when it is full, the remaining calls are not made.
+func TestTranscriptLimitWithinAnAnswer(t *testing.T) {
+	t.Parallel()
+	const calls, full = 200, 16_000_000
+	h := newHouse(t, nil)
+	answer := modelsim.Answer{}
+	for i := range calls {
+		answer = answer.Use("query_transactions", map[string]any{"limit": 150 + i%2, "fields": "all"})
+	}
+	h.sim.Play(func(modelsim.Request) modelsim.Answer {
+		// as if much had been said before: to fill all of it with calls takes a minute
+		if _, err := h.DB.Exec(t.Context(), `update workflow_run set bytes = $1`, full-1_000_000); err != nil {
+			t.Error(err)
+		}
+		return answer
+	})
+	got, lines := h.run(reader())
+	size := full - 1_000_000
+	before, made := 0, 0 // the last call, and how many there were
+	for _, l := range lines[slices.Index(kinds(lines), workflow.LineAssistant):] {
+		if l.Kind == workflow.LineCall {
+			before = size
+			made++
+		}
+		size += len(l.Body)
+	}
+	if got.Status != workflow.LimitReached || deref(got.Limit) != workflow.LimitLines || got.Turns != 1 {
+		t.Errorf("%+v, limit %s, error %s", got, deref(got.Limit), deref(got.Error))
+	}
+	if size < full || before > full+calls*100 || made >= calls { // bodies are stored with more spaces than they count
+		t.Errorf("the transcript has %d bytes, %d before the last of %d calls", size, before, made)
+	}
+	t.Logf("%d of %d calls were made, %d bytes of transcript", made, calls, size)
 }
 
 // The month's ceiling ends a run, exactly; a report warns at 80 % and at its end, and no run starts
@@ -305,11 +357,12 @@ func TestMonthlyCeiling(t *testing.T) {
 	if used < 370_000 || used > 400_000 {
 		t.Errorf("%d of 400,000 were spent", used)
 	}
-	want := []string{"Agents have used 80 % of this month's ceiling", "Agents have reached this month's ceiling"}
+	want := []string{"AI spending is at 80% of this month's limit", "AI spending limit reached"}
 	if !slices.Equal(alerts(), want) {
 		t.Errorf("%q", alerts())
 	}
-	// A ceiling that is used up refuses runs, and says when that ends; a higher one opens them again.
+	// A ceiling that is used up rejects runs, and the error states when that ends; a higher ceiling
+	// allows them again.
 	h.must("agent.update", map[string]any{"monthly_ceiling_usd": json.Number("0.37")}, nil)
 	_, err := h.call("workflow.run", map[string]any{"slug": "reader"})
 	if fault, ok := errors.AsType[*errs.Error](err); !ok || fault.Code != errs.RunLimit {

@@ -12,13 +12,13 @@ import (
 	"coffer/internal/pg"
 )
 
-// A question is a call of a tool that a script makes whatever the answers are.
+// A question is a call of a tool that a script always makes, whatever the results are.
 type question struct {
 	tool string
 	args map[string]any
 }
 
-// asks is a model that asks these questions, one after the other, and then says that it is done.
+// asks returns a model that asks these questions, one after the other, and then ends.
 func asks(list []question, then modelsim.Script) modelsim.Script {
 	return func(r modelsim.Request) modelsim.Answer {
 		if n := r.Turn(); n < len(list) {
@@ -30,8 +30,8 @@ func asks(list []question, then modelsim.Script) modelsim.Script {
 
 func done(modelsim.Request) modelsim.Answer { return modelsim.Say("Nothing changed.") }
 
-// The shipped workflows that look for patterns ask the server for them, and so cost less than
-// reading rows did; that is the control. What the sentinel marks is what was put into the books.
+// The shipped workflows that search for patterns ask the server for them, and so cost less than
+// reading rows; that is the control. The sentinel marks exactly the planted transactions.
 func TestPresetsAskForPatterns(t *testing.T) {
 	t.Parallel()
 	h := &house{t: t, models: &models{}, end: time.Now()}
@@ -70,7 +70,7 @@ func TestPresetsAskForPatterns(t *testing.T) {
 	}
 	for _, c := range []struct {
 		slug        string
-		rows, finds []question // by reading rows, and as the workflow says
+		rows, finds []question // by reading rows, and with the workflow's own tools
 		then        modelsim.Script
 		most        int // bytes that all requests of a run have
 	}{
@@ -136,8 +136,8 @@ func TestPresetsAskForPatterns(t *testing.T) {
 	h.marked(t, odd)
 }
 
-// plant puts two charges into the books that a person should know about: one ten times what its
-// payee usually costs, and one that came twice. It returns which of them must be marked.
+// plant puts two charges into the books that a person should know about: one of ten times the
+// payee's usual amount, and one that came twice. It returns the charges that must be marked.
 func (h *house) plant(t *testing.T) (odd []string) {
 	t.Helper()
 	type payee struct {
@@ -174,7 +174,7 @@ func (h *house) plant(t *testing.T) (odd []string) {
 	return append(odd, enter(twice))
 }
 
-// marks is a model that puts the tag question on what was found, as the sentinel's text says.
+// marks returns a model that adds the tag question to the findings, as the sentinel's prompt asks.
 func marks(r modelsim.Request) modelsim.Answer {
 	a := modelsim.Answer{}
 	for _, m := range r.Messages {
@@ -238,7 +238,7 @@ func (h *house) cost(t *testing.T, slug string, rows bool, script modelsim.Scrip
 	return c
 }
 
-// marked holds the sentinel's plan against what was put into the books.
+// marked compares the sentinel's plan with the planted transactions.
 func (h *house) marked(t *testing.T, odd []string) {
 	t.Helper()
 	planned, err := pg.Values[string](t.Context(), h.DB, `select distinct t.id::text from workflow_plan p

@@ -11,7 +11,7 @@ import (
 	"coffer/internal/workflow"
 )
 
-// A sheet is built and rehearsed about as fast in large books as in small ones. What is measured
+// A sheet is built and rehearsed about as fast in large books as in small ones. The measured time
 // includes the batch that stores it.
 func TestSheetSpeed(t *testing.T) { //nolint:paralleltest // it measures
 	size := 20_000

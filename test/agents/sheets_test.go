@@ -17,7 +17,7 @@ import (
 // queue is a workflow that works the review queue.
 func queue() workflow.Definition {
 	return workflow.Definition{
-		Slug: "review-queue", Name: "Review queue", Version: 1, System: "You look after a household's books.",
+		Slug: "review-queue", Name: "Auto-categorize", Version: 1, System: "You look after a household's books.",
 		Prompt: "Decide each row.", Provider: "openai_compatible", Model: "sim", Scope: "full_access",
 		MaxTurns: 40, MaxMinutes: 30, MaxWrites: new(200), Report: "server",
 		Worklist: &workflow.Worklist{
@@ -48,7 +48,7 @@ func (h *house) sheets(d workflow.Definition) (told, []workflow.Line, id.ID) {
 	return got, lines, run
 }
 
-// books is what the books are, in lines that can be compared.
+// books returns the books in lines that can be compared.
 func (h *house) books() string {
 	h.t.Helper()
 	out, err := ledgertest.Canonical(h.t.Context(), h.DB, nil, "")
@@ -92,9 +92,9 @@ func (h *house) revert(run id.ID) {
 	}
 }
 
-// The review queue is worked a sheet at a time: what the model is sure of is filed and closed, the
-// rest keeps its review and gets the reason as a comment, and is not asked about again until
-// something changes. A revert of the run makes the books what they were.
+// The review queue is worked a sheet at a time. A decision that the model is sure of is written and
+// closes the review. The rest keeps its review, gets the reason as a comment, and is not asked
+// about again until something changes. A revert of the run restores the books.
 func TestReviewQueue(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -116,7 +116,7 @@ func TestReviewQueue(t *testing.T) {
 		t.Errorf("%d comments for %d that were left", n, left)
 	}
 	t.Log(deref(got.Report))
-	for _, want := range []string{fmt.Sprintf("%d transactions of 200 were filed.", closed), "## Left to you", "It cost $"} {
+	for _, want := range []string{fmt.Sprintf("Categorized %d of 200 transactions.", closed), "## Left for you", "It cost $"} {
 		if !strings.Contains(deref(got.Report), want) {
 			t.Errorf("%q is not in the report", want)
 		}
@@ -151,7 +151,7 @@ func TestReviewQueue(t *testing.T) {
 	if after := h.books(); after != before {
 		t.Errorf("the books are not what they were: %s", difference(before, after))
 	}
-	// What a person has reverted is not filed again. The one that was tagged meanwhile is another thing.
+	// Reverted transactions are not decided again, except the one that was tagged meanwhile.
 	h.sheets(queue())
 	requests = h.sim.Requests()
 	if s, _ := requests[len(requests)-1].Sheet(); h.sim.Count() != asked+2 || len(s.Rows) != 1 {
@@ -217,7 +217,7 @@ func TestSheetsPlan(t *testing.T) {
 	if got, _, _ := h.sheets(d); h.sim.Count() != asked || got.PlanState != "none" {
 		t.Errorf("asked %d times more; plan %s", h.sim.Count()-asked, got.PlanState)
 	}
-	// The same answers without dry_run write what was planned.
+	// The same answers without dry_run write the planned changes.
 	d.DryRun = false
 	if _, err := pg.Exec(t.Context(), h.DB, `delete from workflow_seen`); err != nil {
 		t.Fatal(err)
@@ -247,13 +247,13 @@ func TestSheetsLimit(t *testing.T) {
 	if wrote != 25 || plan != 50 {
 		t.Errorf("%d written, %d planned", wrote, plan)
 	}
-	if !strings.Contains(deref(got.Report), "there is a plan") {
+	if !strings.Contains(deref(got.Report), "Proposed changes for") {
 		t.Error(deref(got.Report))
 	}
 }
 
-// A model that does not know the code has not read its instructions: nothing that it says is used,
-// and it is asked once more.
+// A model that does not know the code has not read its instructions: its answer is not used, and it
+// is asked once more.
 func TestSheetsCode(t *testing.T) {
 	t.Parallel()
 	wrong := func(r modelsim.Request) modelsim.Answer {
@@ -308,7 +308,7 @@ func TestSheetsCut(t *testing.T) {
 	}
 }
 
-// What cannot be used is asked for twice more, and then left to people.
+// An unusable answer is asked for twice more, and then left to people.
 func TestSheetsUnusable(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(r modelsim.Request) modelsim.Answer {
@@ -328,7 +328,7 @@ func TestSheetsUnusable(t *testing.T) {
 	if got.Status != workflow.Succeeded || got.Turns != 3 || h.value(waiting) != 11 {
 		t.Errorf("%+v, %d left; %s %v", got, h.value(waiting), deref(got.Error), kinds(lines))
 	}
-	if !strings.Contains(deref(got.Report), "9 transactions of 20 were filed") ||
+	if !strings.Contains(deref(got.Report), "Categorized 9 of 20 transactions") ||
 		!strings.Contains(deref(got.Report), "the model gave no usable answer") {
 		t.Error(deref(got.Report))
 	}
@@ -341,7 +341,7 @@ func TestSheetsUnusable(t *testing.T) {
 	}
 }
 
-// What a person decides while the model is thinking is the person's.
+// A decision that a person makes while the model is working stays the person's.
 func TestSheetsMeanwhile(t *testing.T) {
 	t.Parallel()
 	var h *house
@@ -372,7 +372,7 @@ func TestSheetsMeanwhile(t *testing.T) {
 	if n := h.value(`select count(*) from transaction where category_source = 'user'`); n != 2 {
 		t.Errorf("%d are the person's", n)
 	}
-	for _, want := range []string{"1 transaction were decided by somebody else", "category (1)"} {
+	for _, want := range []string{"1 transaction changed by someone else in the meantime", "category (1)"} {
 		if !strings.Contains(deref(got.Report), want) {
 			t.Errorf("%q is not in %s", want, deref(got.Report))
 		}

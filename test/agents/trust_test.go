@@ -11,7 +11,8 @@ import (
 )
 
 // Trust falls by itself: when people found five of a workflow's last decisions wrong, its next run
-// plans, and says why. It rises only by a person, and what that person knew does not count again.
+// only plans, with the reason. Only a person raises it again, and mistakes that the person knew do
+// not count again.
 func TestTrustFalls(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t, 0)
@@ -56,7 +57,7 @@ func TestTrustFalls(t *testing.T) {
 	if r.Mode != workflow.Planning || !now.DryRun || now.DistrustedAt == nil || now.Record.Corrected != 5 {
 		t.Errorf("after five mistakes: %s %+v", r.Mode, now)
 	}
-	const why = "Of the last 5 decisions of this workflow that people looked at, 5 were corrected"
+	const why = "5 of its last 5 reviewed changes were corrected"
 	if lines := d.lines(r.ID); len(lines) == 0 || lines[0].Kind != workflow.LineNote ||
 		!strings.Contains(string(lines[0].Body), why) {
 		t.Errorf("the run does not say why: %v", kinds(lines))

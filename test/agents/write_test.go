@@ -118,7 +118,7 @@ func TestWritesUntilTheLimit(t *testing.T) {
 	}
 	change, err := pg.Value[string](t.Context(), h.DB, `select cause || ' ' || summary || ' ' || actor_type
 		from change where id = $1 and actor_id = $2`, applied.ChangeID, run)
-	if err != nil || change != "workflow_run Plan of filer (applied by Ada) agent" {
+	if err != nil || change != "workflow_run filer: changes approved by Ada agent" {
 		t.Errorf("%q %v", change, err)
 	}
 	if _, err := h.call("workflow-run.apply", map[string]any{"id": run.Short()}); err == nil {

@@ -30,29 +30,29 @@ func TestAgentsStory(t *testing.T) { //nolint:tparallel // one house, and one br
 	t.Run("a workflow is measured", func(t *testing.T) { measured(t, h, axe, sim) })      //nolint:paralleltest // as above
 }
 
-// modelSetUp chooses a model with its prices, those of its cache included, and tests it: first one that
-// cannot call tools, then one that can.
+// modelSetUp chooses a model with its prices, including those of its cache, and tests it: first a
+// model that cannot call tools, then one that can.
 func modelSetUp(t *testing.T, h *house, axe string, sim *modelsim.Server) {
 	t.Helper()
 	b := newBrowser(t, "desktop")
-	b.enterAt(t, h, "/settings", "Until a model is set")
-	b.do(t, step{Do: "press", Name: "Set a key: OpenAI or compatible"})
-	b.fill(t, "Key", "sim-key")
-	b.fill(t, "Address", sim.Base(modelsim.OpenAI))
+	b.enterAt(t, h, "/settings/models", "No transaction data is sent to a model")
+	b.do(t, step{Do: "press", Name: "Add key: OpenAI-compatible"})
+	b.fill(t, "API key", "sim-key")
+	b.fill(t, "Base URL", sim.Base(modelsim.OpenAI))
 	b.do(t, step{Do: "click", Name: "Save"})
 	b.do(t, step{Do: "see", Text: "Key ****"})
-	b.do(t, step{Do: "click", Name: "Choose a model"})
-	b.do(t, step{Do: "choose", Name: "Model of", Value: "OpenAI or compatible"})
+	b.do(t, step{Do: "click", Name: "Choose model"})
+	b.do(t, step{Do: "choose", Name: "Provider", Value: "OpenAI-compatible"})
 	b.do(t, step{Do: "write", Name: "Model", Value: "sim"})
 	for name, price := range map[string]string{
-		"Price of what it reads": "3", "Price of what it writes": "15",
-		"Price of what it reads from its cache": "0.3", "Price of what it writes to its cache": "3.75",
+		"Input price": "3", "Output price": "15",
+		"Cache read price": "0.3", "Cache write price": "3.75",
 	} {
 		b.do(t, step{Do: "write", Name: name, Value: price})
 	}
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: "Save model"})
-	b.do(t, step{Do: "see", Text: "sim · OpenAI or compatible"})
+	b.do(t, step{Do: "click", Name: "Save"})
+	b.do(t, step{Do: "see", Text: "sim · OpenAI-compatible"})
 	models := get[map[string]struct {
 		Prices []map[string]string `json:"prices"`
 	}](t, h, "/api/v1/settings/models")
@@ -64,13 +64,13 @@ func modelSetUp(t *testing.T, h *house, axe string, sim *modelsim.Server) {
 	}
 
 	sim.Play(func(modelsim.Request) modelsim.Answer { return modelsim.Say("Hello!") })
-	b.do(t, step{Do: "press", Name: "Test: OpenAI or compatible"})
+	b.do(t, step{Do: "press", Name: "Test: OpenAI-compatible"})
 	b.do(t, step{Do: "click", Name: "Test model"})
-	b.do(t, step{Do: "see", Text: "Workflows cannot use it yet"})
-	b.do(t, step{Do: "see", Text: "did not call the tool"})
+	b.do(t, step{Do: "see", Text: "Not ready for workflows"})
+	b.do(t, step{Do: "see", Text: "instead of calling the tool"})
 	sim.Play(modelsim.Dictionary)
 	b.do(t, step{Do: "click", Name: "Test again"})
-	b.do(t, step{Do: "see", Text: "Workflows can use it"})
+	b.do(t, step{Do: "see", Text: "Tool callYes"}) // a fact with its value
 	b.whole(t, axe)
 }
 
@@ -84,17 +84,17 @@ type planned struct {
 	} `json:"transaction"`
 }
 
-// planInPart runs a workflow that plans, leaves two categories of the plan out, applies the rest, reads
-// in the transcript what became of the rows, and undoes it all.
+// planInPart runs a workflow that plans, leaves two categories of the plan out, applies the rest,
+// reads the results of the rows in the transcript, and undoes it all.
 func planInPart(t *testing.T, h *house, axe string, sim *modelsim.Server) {
 	t.Helper()
 	sim.Play(fileFirst(4, "health_pharmacy"))
 	h.leaveInbox(t, 10)
 	before := h.filed(t)
 	b := newBrowser(t, "phone")
-	b.enterAt(t, h, "/workflows/review-queue", "What it may")
+	b.enterAt(t, h, "/workflows/review-queue", "Transactions per run")
 	b.do(t, step{Do: "click", Name: "Run now"})
-	b.do(t, step{Do: "see", Text: "What it would change, if you apply it"})
+	b.do(t, step{Do: "see", Text: "Proposed changes"})
 	b.whole(t, axe)
 	if now := h.filed(t); !maps.Equal(before, now) {
 		t.Fatal("a plan changes categories before it is applied")
@@ -105,7 +105,7 @@ func planInPart(t *testing.T, h *house, axe string, sim *modelsim.Server) {
 		switch {
 		case p.Field != "category":
 		case out < 2:
-			b.do(t, step{Do: "click", Name: "Apply Category of " + regexp.QuoteMeta(p.Transaction.Name)})
+			b.do(t, step{Do: "click", Name: "Apply Category for " + regexp.QuoteMeta(p.Transaction.Name)})
 			out++
 		default:
 			want[p.TransactionID] = *p.After
@@ -115,21 +115,21 @@ func planInPart(t *testing.T, h *house, axe string, sim *modelsim.Server) {
 		t.Fatalf("the plan leaves nothing to choose: %d left out", out)
 	}
 	b.do(t, step{Do: "click", Name: fmt.Sprintf(`Apply %d of %d`, run.Plan.Entries-2, run.Plan.Entries)})
-	b.do(t, step{Do: "see", Text: "Its plan, which was applied"})
-	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d fields changed", run.Plan.Entries-2)})
+	b.do(t, step{Do: "see", Text: "Applied changes"})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d changes applied", run.Plan.Entries-2)})
 	if now := h.filed(t); !maps.Equal(want, now) {
 		t.Error("what was applied is not what was chosen")
 	}
 
-	b.do(t, step{Do: "see", Text: "payments to decide about"})
-	b.do(t, step{Do: "click", Name: `Sheet 1: 4 planned, \d+ left for you`})
-	b.do(t, step{Do: "see", Text: "Planned: Pharmacy"})
+	b.do(t, step{Do: "see", Text: "transactions to decide"})
+	b.do(t, step{Do: "click", Name: `Batch 1: 4 need approval, \d+ left for you`})
+	b.do(t, step{Do: "see", Text: "Needs approval: Pharmacy"})
 	b.do(t, step{Do: "see", Text: "Not sure, left for you"})
 	b.whole(t, axe)
 
-	b.do(t, step{Do: "click", Name: "Undo this run"})
-	b.do(t, step{Do: "click", Name: `Undo \d+ fields?`})
-	b.do(t, step{Do: "see", Text: "as before"})
+	b.do(t, step{Do: "click", Name: "Undo run"})
+	b.do(t, step{Do: "click", Name: `Undo \d+ changes?`})
+	b.do(t, step{Do: "see", Text: "Undid"})
 	if now := h.filed(t); !maps.Equal(before, now) {
 		t.Error("undoing the run leaves other categories behind")
 	}
@@ -143,14 +143,14 @@ func runStopped(t *testing.T, h *house, axe string, sim *modelsim.Server) {
 		return modelsim.Use("query_transactions", map[string]any{"limit": r.Turn() + 1})
 	})
 	b := newBrowser(t, "desktop")
-	b.enterAt(t, h, "/workflows/large-charge-sentinel", "What it may")
+	b.enterAt(t, h, "/workflows/large-charge-sentinel", "Transactions per run")
 	b.do(t, step{Do: "click", Name: "Run now"})
-	b.do(t, step{Do: "see", Text: "It asks for query transactions"})
+	b.do(t, step{Do: "see", Text: "Tool call: query transactions"})
 	b.do(t, step{Do: "see", Text: "Cost so far"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: "Stop this run"})
-	b.do(t, step{Do: "see", Text: "What it did stays"})
-	b.do(t, step{Do: "see", Text: "Ended: Stopped"})
+	b.do(t, step{Do: "click", Name: "Stop run"})
+	b.do(t, step{Do: "see", Text: "Its changes are kept"})
+	b.do(t, step{Do: "see", Text: "Finished: Stopped"})
 	run := h.last(t, "large-charge-sentinel")
 	if run.Status != "cancelled" || run.Cost <= 0 {
 		t.Errorf("the run is %s and cost %v", run.Status, run.Cost)
@@ -182,19 +182,19 @@ func measured(t *testing.T, h *house, axe string, sim *modelsim.Server) {
 	})
 	before := h.filed(t)
 	b := newBrowser(t, "phone light")
-	b.enterAt(t, h, "/workflows/review-queue", "What it may")
-	b.do(t, step{Do: "click", Name: "Measure it"})
-	b.fill(t, "Decisions to compare with", fmt.Sprint(n))
-	b.fill(t, "Moments", "1")
-	b.fill(t, "Most it may cost, US dollars", "1")
+	b.enterAt(t, h, "/workflows/review-queue", "Transactions per run")
+	b.do(t, step{Do: "click", Name: "Test accuracy"})
+	b.fill(t, "Transactions to test", fmt.Sprint(n))
+	b.fill(t, "Points in time", "1")
+	b.fill(t, "Cost limit (USD)", "1")
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: "Start measuring"})
-	b.do(t, step{Do: "see", Text: "How well it did"})
-	b.do(t, step{Do: "see", Text: "of a hundred rightly"})
+	b.do(t, step{Do: "click", Name: "Start test"})
+	b.do(t, step{Do: "see", Text: "Correct main category"})
+	b.do(t, step{Do: "see", Text: "of 100 right"})
 	b.do(t, step{Do: "see", Text: "This workflow"})
-	b.do(t, step{Do: "see", Text: "The same payee before"})
-	b.do(t, step{Do: "click", Name: "Show as table"})
-	b.do(t, step{Do: "see", Text: "Harm, %"})
+	b.do(t, step{Do: "see", Text: "Previous category for payee"})
+	b.do(t, step{Do: "click", Name: "Show table"})
+	b.do(t, step{Do: "see", Text: "Method"})
 	b.do(t, step{Do: "see", Text: "Pharmacy"}) // what it took for rent
 	b.whole(t, axe)
 	if now := h.filed(t); !maps.Equal(before, now) {

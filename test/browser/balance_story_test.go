@@ -8,8 +8,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// balanceByHand sets a balance that the payments do not explain, reads where the books stop adding up
-// and which removed payment may be the reason, undoes it, does it again, and removes the balance.
+// balanceByHand enters a balance that the transactions do not match, reads where the mismatch is and
+// which deleted transaction may be its cause, undoes it, does it again, and removes the balance.
 func balanceByHand(t *testing.T, h *house, axe string) {
 	t.Helper()
 	type lost struct{ Account, Day, Stated string }
@@ -37,28 +37,28 @@ func balanceByHand(t *testing.T, h *house, axe string) {
 		t.Fatal(err)
 	}
 	b := newBrowser(t, "desktop")
-	b.enterAt(t, h, "/accounts/"+l.Account, "A balance is known of one day only")
-	b.do(t, step{Do: "click", Name: "Set the balance…"})
-	b.do(t, step{Do: "see", Text: "when the day was over"})
+	b.enterAt(t, h, "/accounts/"+l.Account, "There’s only one balance so far")
+	b.do(t, step{Do: "click", Name: "Enter balance…"})
+	b.do(t, step{Do: "see", Text: "at end of day"})
 	b.whole(t, axe)
-	b.fill(t, "Day", l.Day)
-	b.fill(t, "Balance when the day was over", "a lot")
+	b.fill(t, "Date", l.Day)
+	b.fill(t, "Balance at end of day", "a lot")
 	b.do(t, step{Do: "enter"})
-	b.do(t, step{Do: "see", Text: "Write an amount such as"})
-	b.fill(t, "Balance when the day was over", l.Stated)
+	b.do(t, step{Do: "see", Text: "Enter an amount, for example"})
+	b.fill(t, "Balance at end of day", l.Stated)
 	b.do(t, step{Do: "enter"})
-	b.do(t, step{Do: "see", Text: "No, there is one gap"})
+	b.do(t, step{Do: "see", Text: "1 mismatch found"})
 	b.do(t, step{Do: "click", Name: "Undo"})
-	b.do(t, step{Do: "see", Text: "A balance is known of one day only"})
+	b.do(t, step{Do: "see", Text: "There’s only one balance so far"})
 	b.do(t, step{Do: "click", Name: "Undo"}) // of the undo
 	b.do(t, step{Do: "see", Text: "more went out than"})
-	b.do(t, step{Do: "see", Text: "Of this amount, and removed"})
+	b.do(t, step{Do: "see", Text: "Same amount, deleted"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "press", Name: "Remove the balance of " + spoken(t, l.Day)})
-	b.do(t, step{Do: "see", Text: "A balance is known of one day only"})
+	b.do(t, step{Do: "press", Name: "Remove balance for " + spoken(t, l.Day)})
+	b.do(t, step{Do: "see", Text: "There’s only one balance so far"})
 	b.whole(t, axe)
 	if n := h.count(t, `select count(*) from account_balance where source = 'manual'`); n != 1 {
-		t.Errorf("%d balances are set by hand after one of two was removed", n)
+		t.Errorf("%d entered balances after one of two was removed", n)
 	}
 }
 

@@ -27,16 +27,21 @@ type browser struct {
 	size  string
 	house *house
 	shots int
-	acts  int // what a person did so far: clicks, keys, fields and addresses
+	acts  int    // what a person did so far: clicks, keys, fields and addresses
+	clock string // the moment that the browser takes for now, if it is another
+	place place  // where the browser is, if it is somewhere else
 }
+
+// A place is the language and the time zone of a browser.
+type place struct{ locale, zone string }
 
 // deeds are the steps with which a person does something; the others look and wait.
 var deeds = []string{
 	"visit", "click", "follow", "press", "fill", "write", "tick", "upload", "choose", "enter", "key", "swipe",
 }
 
-// find is where something stands that the test needs. A machine without it skips the test, except
-// in CI.
+// find returns the path of a program or file that the test needs. A machine without it skips the
+// test, except in CI.
 func find(t *testing.T, how string, paths ...string) string {
 	t.Helper()
 	for _, p := range paths {
@@ -84,7 +89,7 @@ func newBrowser(t *testing.T, size string, keys ...string) *browser {
 	t.Cleanup(func() {
 		stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // Wait then says so
 		defer stuck.Stop()
-		_, _ = io.WriteString(b.in, `{"do":"quit"}`+"\n") // a browser that has gone is told by Wait
+		_, _ = io.WriteString(b.in, `{"do":"quit"}`+"\n") // if the browser has gone, Wait reports it
 		_ = b.in.Close()
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the browser ended badly: %v", err)
@@ -105,6 +110,9 @@ type step struct {
 	Text  string   `json:"text,omitempty"`
 	Frame bool     `json:"frame,omitempty"`
 	File  string   `json:"file,omitempty"`
+	// of a browser that is somewhere else
+	Locale string `json:"locale,omitempty"`
+	Zone   string `json:"zone,omitempty"`
 }
 
 // A view is a page as the browser has it.
@@ -144,12 +152,14 @@ func (b *browser) do(t *testing.T, s step) view {
 	return v
 }
 
-// open begins anew at a house, as someone who has never been there; what its pages may load from
-// elsewhere is named.
+// open starts again at a house, as someone who has never been there; allow names what its pages may
+// load from elsewhere.
 func (b *browser) open(t *testing.T, h *house, allow ...string) {
 	t.Helper()
 	b.house = h
-	b.do(t, step{Do: "open", Size: b.size, Allow: append(allow, h.url)})
+	b.do(t, step{
+		Do: "open", Size: b.size, Allow: append(allow, h.url), Locale: b.place.locale, Zone: b.place.zone,
+	})
 }
 
 // visit goes to a page that is answered with that status, and sees the text.
@@ -179,18 +189,27 @@ func (b *browser) look(t *testing.T) view {
 	for _, f := range v.Faults {
 		t.Errorf("%s (%q, %s): %s", v.URL, v.Title, b.size, f)
 	}
-	if b.house.saw(v.URL); os.Getenv("COFFER_TEST_SHOTS") != "" {
-		b.shots++
-		name := strings.Map(func(r rune) rune {
-			if strings.ContainsRune("/?=&.", r) {
-				return '-'
-			}
-			return r
-		}, strings.TrimPrefix(v.URL, b.house.url+"/"))
-		b.do(t, step{Do: "shot", File: filepath.Join(os.Getenv("COFFER_TEST_SHOTS"),
-			fmt.Sprintf("%s-%02d-%.30s.png", b.size, b.shots, url.PathEscape(name)))})
-	}
+	b.house.saw(v.URL)
+	b.shot(t, v)
 	return v
+}
+
+// shot keeps a picture of a page, if somebody wants to look at them.
+func (b *browser) shot(t *testing.T, v view) {
+	t.Helper()
+	dir := os.Getenv("COFFER_TEST_SHOTS")
+	if dir == "" {
+		return
+	}
+	b.shots++
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("/?=&.", r) {
+			return '-'
+		}
+		return r
+	}, strings.TrimPrefix(v.URL, b.house.url+"/"))
+	b.do(t, step{Do: "shot", File: filepath.Join(dir,
+		fmt.Sprintf("%s%s-%02d-%.30s.png", b.house.name, b.size, b.shots, url.PathEscape(name)))})
 }
 
 // click and see what comes of it.

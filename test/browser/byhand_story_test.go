@@ -13,19 +13,19 @@ import (
 func accountByHand(t *testing.T, h *house, axe string) {
 	t.Helper()
 	b := newBrowser(t, "desktop")
-	b.enterAt(t, h, "/accounts", "Owned in all")
-	b.do(t, step{Do: "click", Name: "Add one by hand…"})
-	b.do(t, step{Do: "choose", Name: "What it is", Value: "House or flat"})
-	b.do(t, step{Do: "see", Text: "It is worth what you last said it is"})
+	b.enterAt(t, h, "/accounts", "Assets")
+	b.do(t, step{Do: "click", Name: "Add manually…"})
+	b.do(t, step{Do: "choose", Name: "Account type", Value: "Real estate"})
+	b.do(t, step{Do: "see", Text: "The balance stays at the value you enter"})
 	b.whole(t, axe)
-	b.fill(t, "Called", "Our <b>house</b>")
-	b.fill(t, "Worth, if you know", "a lot")
+	b.fill(t, "Account name", "Our <b>house</b>")
+	b.fill(t, "Value (optional)", "a lot")
 	b.do(t, step{Do: "enter"})
-	b.do(t, step{Do: "see", Text: "Write an amount such as"})
-	b.fill(t, "Worth, if you know", "410,000")
+	b.do(t, step{Do: "see", Text: "Enter an amount, for example"})
+	b.fill(t, "Value (optional)", "410,000")
 	b.do(t, step{Do: "enter"})
-	b.do(t, step{Do: "see", Text: "Our <b>house</b> is added"})
-	b.do(t, step{Do: "see", Text: "none; kept by hand"})
+	b.do(t, step{Do: "see", Text: "Our <b>house</b> added"})
+	b.do(t, step{Do: "see", Text: "None (manual account)"})
 	b.do(t, step{Do: "see", Text: "410,000"})
 	b.whole(t, axe)
 	at, err := pg.Value[string](t.Context(), h.DB, `select short_id from account where provider = 'manual'`)
@@ -33,8 +33,8 @@ func accountByHand(t *testing.T, h *house, axe string) {
 		t.Fatal(err)
 	}
 	b.do(t, step{Do: "forgive"})
-	b.screen(t, "/accounts/"+at, "kept by hand") // without what was said before
-	b.fill(t, "Called", "The house")
+	b.screen(t, "/accounts/"+at, "None (manual account)") // without what was said before
+	b.fill(t, "Name", "The house")
 	b.fill(t, "Closed on", "2026-01-31")
 	b.do(t, step{Do: "click", Name: "Save"})
 	b.do(t, step{Do: "see", Text: "Saved"})
@@ -46,17 +46,17 @@ func accountByHand(t *testing.T, h *house, axe string) {
 	if n := h.count(t, `select count(*) from account where name = 'Our <b>house</b>' and closed_on is null`); n != 1 {
 		t.Error("the account was not changed back")
 	}
-	b.screen(t, "/accounts/"+at, "kept by hand")
-	b.do(t, step{Do: "click", Name: "Delete the account…"})
-	b.do(t, step{Do: "see", Text: "It has no payments"})
+	b.screen(t, "/accounts/"+at, "None (manual account)")
+	b.do(t, step{Do: "click", Name: "Delete account…"})
+	b.do(t, step{Do: "see", Text: "This account has no transactions"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: "Delete it"})
-	b.do(t, step{Do: "see", Text: "is deleted"})
+	b.do(t, step{Do: "click", Name: "Delete account"})
+	b.do(t, step{Do: "see", Text: "</b> deleted"})
 	b.do(t, step{Do: "click", Name: "Undo"})
-	b.do(t, step{Do: "see", Text: "Kept by hand"})
+	b.do(t, step{Do: "see", Text: "Manual accounts"})
 	b.whole(t, axe)
 	if n := h.count(t, `select count(*) from account where provider = 'manual' and deleted_at is null`); n != 1 {
-		t.Errorf("%d accounts are kept by hand", n)
+		t.Errorf("%d manual accounts", n)
 	}
 }
 
@@ -78,13 +78,13 @@ func mergedAccounts(t *testing.T, h *house, axe string) {
 	}
 	for _, on := range []string{"desktop", "phone"} {
 		b := newBrowser(t, on)
-		b.enterAt(t, h, "/accounts/"+purse.ShortID, "kept by hand")
+		b.enterAt(t, h, "/accounts/"+purse.ShortID, "None (manual account)")
 		b.do(t, step{Do: "choose", Name: "Merge into", Value: "Till"})
-		b.do(t, step{Do: "click", Name: "Merge the accounts…"})
-		b.do(t, step{Do: "see", Text: "1 payment moves"})
+		b.do(t, step{Do: "click", Name: "Merge…"})
+		b.do(t, step{Do: "see", Text: "1 transaction will move"})
 		b.whole(t, axe)
-		b.do(t, step{Do: "click", Name: "Merge them"})
-		b.do(t, step{Do: "see", Text: "Purse is merged"})
+		b.do(t, step{Do: "click", Name: "Merge accounts"})
+		b.do(t, step{Do: "see", Text: "Purse merged"})
 		b.do(t, step{Do: "idle"})
 		if v := b.look(t); !strings.HasSuffix(v.URL, "/accounts/"+till.ShortID) || rows(till) != 2 {
 			t.Errorf("at %s, and the account has %d payments", v.URL, rows(till))

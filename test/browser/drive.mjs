@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
+import { pseudo } from "./pseudo.mjs";
 
 const patience = 60_000; // the machine may be busy
 const sizes = {
@@ -16,20 +17,29 @@ const browser = await chromium.launch({
   executablePath: process.argv[2],
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...(process.argv[3] ? ["--ignore-certificate-errors-spki-list=" + process.argv[3]] : [])],
 });
-let page, origins, heard, answered, strict;
+let page, origins, heard, answered, strict, asked;
 
-// open begins with an empty profile: no cookies, nothing kept.
-async function open({ size, allow, name }) {
+// open begins with an empty profile: no cookies, nothing kept. Dates and numbers are British and the clock is the machine's,
+// unless another place is named. Its browser may speak another language; the words that the tests know stay English.
+async function open({ size, allow, name, value, locale = "en-GB", zone }) {
   await page?.context().close();
-  [origins, heard, answered, strict] = [allow, [], new Map(), name === "strict"]; // strict: no word on the console
-  const context = await browser.newContext(sizes[size]);
+  [origins, heard, answered, strict, asked] = [allow, [], new Map(), name === "strict", new Set()]; // strict: no word on the console
+  const context = await browser.newContext({ ...sizes[size], locale, timezoneId: zone });
+  if (!locale.startsWith("en")) await context.addInitScript(() => location.protocol.startsWith("http") && localStorage.setItem("language", "en"));
   context.setDefaultTimeout(patience);
+  if (value) await context.clock.setFixedTime(value); // it is that moment, whatever the machine says
   page = await context.newPage();
+  // Of this tab alone: one that is closed does not say what became of its requests.
+  page.on("request", (r) => r.url().endsWith("/pulse") || asked.add(r)); // which is asked for again and again
+  page.on("requestfailed", (r) => asked.delete(r));
   context.on("request", (r) => {
     if (!origins.includes(new URL(r.url()).origin)) heard.push("a request to " + r.url());
   });
-  context.on("response", (r) => {
-    if (r.request().isNavigationRequest()) answered.set(r.url(), r.status());
+  page.on("response", (r) => {
+    asked.delete(r.request()); // it may never be finished: nobody reads an early answer that came too late
+    if (!r.request().isNavigationRequest()) return;
+    asked.clear(); // those of the page before, whose end is never reported
+    answered.set(r.url(), r.status());
   });
   context.on("weberror", (e) => heard.push("a script failed: " + e.error().message));
   context.on("console", (m) => {
@@ -60,7 +70,7 @@ const steps = {
     await page.locator("a").filter({ hasText: new RegExp("^\\s*" + name), visible: true }).first().focus();
     await page.keyboard.press("Enter");
   },
-  // Begins the first moment of a button anew, in which it must take no click.
+  // Restarts the first moment of a button, in which it must take no click.
   hasty: async ({ name }) => {
     const takes = await page.getByRole("button", { name, exact: true }).evaluate((b) => {
       b.style.animationName = "none";
@@ -77,8 +87,10 @@ const steps = {
   // A button by its whole name, also one that only screen readers know.
   press: ({ name }) => page.getByRole("button", { name, exact: true }).filter({ visible: true }).first().click(),
   // Chooses a file, or one of several values by its words.
-  upload: ({ name, file }) => page.getByLabel(name).setInputFiles(file),
+  upload: ({ name, file }) => (name ? page.getByLabel(name) : page.locator("input[type=file]").first()).setInputFiles(file),
   choose: ({ name, value }) => page.getByLabel(name, { exact: true }).filter({ visible: true }).first().selectOption({ label: value }),
+  // What a field holds: its text, or the words of what is chosen.
+  holds: async ({ name }) => ({ text: await page.getByLabel(name, { exact: true }).filter({ visible: true }).first().evaluate((e) => e.selectedOptions?.[0]?.label ?? e.value) }),
   // The line that is marked as the current one, and what a picker would take: read as text.
   current: async () => ({ text: (await page.locator("[data-current]").innerText({ timeout: 1000 }).catch(() => "")).trim() }),
   highlighted: async () => ({ text: (await page.locator("[data-highlighted]").first().innerText({ timeout: 1000 }).catch(() => "")).trim() }),
@@ -96,12 +108,54 @@ const steps = {
   },
   enter: () => page.keyboard.press("Enter"),
   key: ({ name }) => page.keyboard.press(name),
+  // A key that is pressed in another tab of the same browser.
+  elsewhere: async ({ name }) => {
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.locator("h1").waitFor();
+    await other.keyboard.press(name);
+    await other.close();
+  },
   // Until nothing is asked for any more and nothing moves.
   idle: async () => {
     await page.waitForLoadState("networkidle");
     await page.waitForTimeout(50); // for what begins to move
     await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity));
   },
+  // Until all that was asked for is here and drawn. It is sooner than idle, which waits half a second for more.
+  quiet: async () => {
+    const drawn = () => !document.querySelector("main [aria-busy=true]") && !!document.querySelector("h1");
+    const begun = Date.now();
+    for (let still = 0; still < 3; still = asked.size === 0 && (await page.evaluate(drawn)) ? still + 1 : 0) {
+      if (Date.now() - begun > patience) throw new Error(`the page does not come to rest; it waits for ${[...asked].map((r) => r.url()).join(", ") || "something to be drawn"}`);
+      await page.waitForTimeout(25);
+    }
+  },
+  // The frame that every screen has: one heading, and the ways to all others.
+  framed: async () => {
+    const [heads, ways] = await page.evaluate(() => [[...document.querySelectorAll("h1")].filter((e) => e.innerText.trim()).length, [...document.querySelectorAll("nav a, nav button")].filter((e) => e.checkVisibility()).length]);
+    if (heads !== 1) heard.push(`${heads} headings`);
+    if (ways < 5) heard.push(`${ways} ways to other screens`);
+  },
+  // One address of the API answers with that from now on, or as it does if nothing is given.
+  spoil: async ({ url, text }) => {
+    await page.context().unroute(url);
+    if (text) await page.context().route(url, (r) => r.fulfill({ json: JSON.parse(text) }));
+  },
+  // From the next page on the app's words are those of en-XA.
+  longer: () =>
+    page.context().route("**/assets/texts-en-*.js", async (r) => {
+      const source = await (await r.fetch()).text();
+      const { default: texts } = await import("data:text/javascript," + encodeURIComponent(source));
+      await r.fulfill({ contentType: "text/javascript", body: `export default ${JSON.stringify(pseudo(texts))}` });
+    }),
+  // From the next page on the app speaks that language.
+  language: ({ name }) => page.context().addInitScript((l) => localStorage.setItem("language", l), name),
+  window: ({ name, value }) => {
+    const [width, height] = value.split("x").map(Number);
+    return page.setViewportSize({ width, height }).then(() => page.emulateMedia({ colorScheme: name || null }));
+  },
+  room,
   // Adds a fault of that kind, to see that it is found.
   plant: ({ name }) =>
     page.evaluate((kind) => {
@@ -110,6 +164,9 @@ const steps = {
       if (kind === "overflow") e.style.width = "3000px";
       if (kind === "small") Object.assign(e.style, { width: "20px", height: "10px", padding: 0, fontSize: "8px" });
       if (kind === "axe") e.setAttribute("aria-checked", "nonsense");
+      if (kind === "cut off") Object.assign(e.style, { width: "20px", overflow: "hidden", whiteSpace: "nowrap" });
+      if (kind === "over") Object.assign(e.style, { position: "absolute", left: "0", bottom: "0" });
+      if (kind === "over") document.body.append(e.cloneNode(true));
       if (kind === "console") console.info("planted");
       document.body.append(e);
     }, name),
@@ -134,10 +191,17 @@ const steps = {
     }
   },
   // Forgets what the browser said about calls that were meant to fail.
-  forgive: () => { heard = heard.filter((h) => !h.includes("Failed to load resource")); },
-  see: ({ text, frame }) => inside(frame).getByText(text).filter({ visible: true }).first().waitFor(),
+  forgive: ({ text }) => { heard = heard.filter((h) => !h.includes(text ?? "Failed to load resource")); },
+  // A text, or a regular expression between two slashes.
+  see: ({ text, frame }) => inside(frame).getByText(/^\/.*\/$/.test(text) ? new RegExp(text.slice(1, -1)) : text).filter({ visible: true }).first().waitFor(),
   // The whole page, unless it is a list without end.
   shot: async ({ file }) => page.screenshot({ path: file, fullPage: (await page.evaluate(() => document.documentElement.scrollHeight)) < 5000 }),
+  // What fits into the window, without a pointer or a focus ring on it.
+  picture: async ({ file }) => {
+    await page.evaluate(() => document.activeElement?.blur());
+    await page.mouse.move(0, 0);
+    await page.screenshot({ path: file, caret: "hide" });
+  },
   look: () => {},
   quit: () => browser.close(),
 };
@@ -220,10 +284,66 @@ async function targets() {
   heard.push(...small);
 }
 
+// room finds words that do not fit: cut off by their box, or written over other words. Names that the household
+// gave may end in dots; words of the app may not.
+async function room() {
+  const found = await page.evaluate(`(() => { ${settled} settled(); return (${crowded})(); })()`);
+  heard.push(...found);
+}
+
+function crowded() {
+  const out = [];
+  const pseudo = document.body.innerText.includes("⟦");
+  const said = (e) => `<${e.localName}> ${e.textContent.trim().slice(0, 40)}`;
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let n = walker.nextNode(); n; n = walker.nextNode()) {
+    const e = n.parentElement;
+    if (!n.data.trim() || !e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) || e.closest("option, script, style, [inert], .sr-only")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(n);
+    const boxes = [...range.getClientRects()].filter((b) => b.width > 1 && b.height > 1);
+    if (!boxes.length) continue;
+    let [left, right, top, bottom, scrolls, fixed, dots, unseen] = [-Infinity, Infinity, -Infinity, Infinity];
+    for (let a = e; a && a !== document.body; a = a.parentElement) {
+      const style = getComputedStyle(a);
+      const box = a.getBoundingClientRect();
+      if (["fixed", "sticky"].includes(style.position)) fixed = true;
+      if (style.clipPath !== "none" || (style.position === "absolute" && box.width <= 1)) unseen = true; // for screen readers
+      if (["auto", "scroll"].includes(style.overflowX) || ["auto", "scroll"].includes(style.overflowY)) scrolls = true;
+      if (scrolls) continue;
+      if (style.overflowX !== "visible" && !(a instanceof SVGElement)) {
+        [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
+        if (style.textOverflow === "ellipsis" || style.webkitLineClamp !== "none") dots = true;
+      }
+      if (style.overflowY !== "visible" && !(a instanceof SVGElement)) [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
+    }
+    if (unseen) continue;
+    const kept = boxes.map((b) => ({ left: Math.max(b.left, left), right: Math.min(b.right, right), top: Math.max(b.top, top), bottom: Math.min(b.bottom, bottom) })).filter((b) => b.right > b.left && b.bottom > b.top);
+    // In the pseudo-language the app's words are known by their brackets; elsewhere by where they stand.
+    const ours = !dots || /[⟦⟧]/.test(n.data) || (!pseudo && e.closest("nav, th, [role=tab]") && !e.closest("bdi"));
+    if (ours && boxes.some((b) => b.right > right + 1 || b.left < left - 1 || b.bottom > bottom + 4)) out.push(`${dots ? "ends in dots" : "cut off"}: ${said(e)}`);
+    if (!scrolls && kept.some((b) => b.right > innerWidth + 1)) out.push(`outside the window: ${said(e)}`);
+    if (!fixed && !scrolls) texts.push(...kept.map((b) => ({ ...b, e })));
+  }
+  texts.sort((a, b) => a.top - b.top);
+  const seen = new Set();
+  for (let i = 0; i < texts.length; i++) {
+    for (let j = i + 1; j < texts.length && texts[j].top < texts[i].bottom - 3; j++) {
+      const [a, b] = [texts[i], texts[j]];
+      if (a.e === b.e || a.e.contains(b.e) || b.e.contains(a.e)) continue;
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 2 && high > 5) seen.add(`over each other: ${said(a.e)} and ${said(b.e)}`);
+    }
+  }
+  return [...new Set(out), ...seen];
+}
+
 async function look() {
   await page.waitForLoadState("load");
-  await page.evaluate(settled);
-  const seen = await page.evaluate(faults);
+  // In one step: between two the page may begin to change a colour again.
+  const seen = await page.evaluate(`(() => { ${settled} ${faults} settled(); return faults(); })()`);
   return { url: page.url(), status: answered.get(page.url()) ?? 0, title: await page.title(), text: await page.innerText("body"), faults: [...heard.splice(0), ...seen] };
 }
 

@@ -6,8 +6,8 @@ import (
 	"coffer/internal/pattern"
 )
 
-// lookedAt dismisses a finding and undoes it, dismisses it again, and brings it back, at a desk and
-// on a phone.
+// lookedAt dismisses an alert and undoes it, dismisses it again, and restores it, at a desk and on a
+// phone.
 func lookedAt(t *testing.T, h *house, axe string) {
 	t.Helper()
 	said := func(want int) {
@@ -27,7 +27,7 @@ func lookedAt(t *testing.T, h *house, axe string) {
 		}
 	}
 	var name string
-	for _, f := range list.Findings { // one that is there once, so that its button is too
+	for _, f := range list.Findings { // a finding that occurs once, so its button does too
 		if f.PayeeName != nil && seen[f.PayeeName.Plain()] == 1 {
 			name = f.PayeeName.Plain()
 			break
@@ -35,7 +35,7 @@ func lookedAt(t *testing.T, h *house, axe string) {
 	}
 	for _, size := range []string{"desktop", "phone"} {
 		b := newBrowser(t, size)
-		b.enterAt(t, h, "/findings", name)
+		b.enterAt(t, h, "/review/alerts", name)
 		b.whole(t, axe)
 		b.do(t, step{Do: "press", Name: "Dismiss " + name})
 		b.do(t, step{Do: "see", Text: "1 dismissed"})
@@ -45,8 +45,8 @@ func lookedAt(t *testing.T, h *house, axe string) {
 		said(0)
 		b.do(t, step{Do: "press", Name: "Dismiss " + name})
 		b.do(t, step{Do: "click", Name: "1 dismissed"})
-		b.do(t, step{Do: "press", Name: "Bring back " + name})
-		b.do(t, step{Do: "see", Text: "Back in the list"})
+		b.do(t, step{Do: "press", Name: "Restore " + name})
+		b.do(t, step{Do: "see", Text: "Restored"})
 		said(0)
 	}
 }

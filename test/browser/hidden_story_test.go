@@ -18,11 +18,11 @@ func TestHiddenStory(t *testing.T) { //nolint:tparallel // one house, and one br
 	h := newHouse(t)
 	h.furnish(t)
 	work := []struct{ path, text string }{
-		{"/review", "to review"}, {"/transactions", "payments"}, {"/activity", "Today"}, {"/", "Against"},
+		{"/review", "to review"}, {"/transactions", "out ••••"}, {"/activity", "Today"}, {"/", "Spending vs."},
 	}
 	t.Run("amounts", func(t *testing.T) { //nolint:paralleltest // as above
 		b := newBrowser(t, "desktop")
-		b.enterAt(t, h, "/transactions", "payments")
+		b.enterAt(t, h, "/transactions", listed)
 		b.do(t, step{Do: "idle"})
 		if v := b.do(t, step{Do: "look", Look: true}); !figure.MatchString(v.Text) {
 			t.Error("no amount is found where all are shown, so that hiding them proves nothing")
@@ -53,7 +53,7 @@ func TestHiddenStory(t *testing.T) { //nolint:tparallel // one house, and one br
 			b.whole(t, axe)
 			b.screen(t, "/transactions?open="+ids[0], "<script>alert(1)</script>")
 			b.whole(t, axe)
-			b.screen(t, "/review", "payments")
+			b.screen(t, "/review", "payees")
 			b.do(t, step{Do: "see", Text: "<script>alert(1)</script>"})
 			b.whole(t, axe)
 		}

@@ -33,6 +33,7 @@ type house struct {
 	config app.Config
 	stop   func() error // ends the server, and waits for its end
 	url    string
+	name   string // of its pictures, where there are several houses
 	key    string
 	plaid  *banksim.Plaid
 	teller *banksim.Teller
@@ -70,6 +71,9 @@ func newHouse(t *testing.T) *house {
 	}
 	h.build(t)
 	screens := web.Screens() // the app's are looked at by a test of their own
+	for was := range web.Moved() {
+		screens = append(screens, was)
+	}
 	for _, r := range h.Raw() {
 		if method, path, _ := strings.Cut(r.Route, " "); method == http.MethodGet && r.Name == "" &&
 			!slices.Contains(screens, path) && !strings.HasPrefix(path, "/assets/") && path != "/icon.svg" &&
@@ -84,7 +88,14 @@ func newHouse(t *testing.T) *house {
 			t.Error(err)
 		}
 	})
-	err = h.DB.InTx(t.Context(), func(tx pg.Tx) error {
+	h.keyed(t)
+	return h
+}
+
+// keyed gives the house a key with which programs do what a person may.
+func (h *house) keyed(t *testing.T) {
+	t.Helper()
+	err := h.DB.InTx(t.Context(), func(tx pg.Tx) error {
 		k, err := h.Auth.Create(t.Context(), tx, auth.CreateKey{
 			Name: "person", Scope: "full_access",
 			ActorType: "user",
@@ -95,7 +106,6 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
 }
 
 func (h *house) build(t *testing.T) {
@@ -134,7 +144,7 @@ func free(t *testing.T) int {
 	defer l.Close() //nolint:errcheck // the server that follows would say so
 	at, ok := l.Addr().(*net.TCPAddr)
 	if !ok {
-		t.Fatalf("%v is no port", l.Addr())
+		t.Fatalf("%v is not a port", l.Addr())
 	}
 	return at.Port
 }
@@ -171,7 +181,7 @@ func post[T any](t *testing.T, h *house, path, kind, body string) T {
 	return out
 }
 
-// link begins to link a bank, and answers the path of the page.
+// link begins to link a bank, and returns the path of the page.
 func (h *house) link(t *testing.T, body string) string {
 	t.Helper()
 	return h.begin(t, "/api/v1/connections/link-session", body)

@@ -14,16 +14,16 @@ func linkStory(t *testing.T, h *house, axe, size string) {
 	h.proposeLinks(t)
 	waiting := h.count(t, `select count(*) from account_link where confidence = 'auto' and deleted_at is null`)
 	b := newBrowser(t, size)
-	b.enterAt(t, h, "/links", fmt.Sprintf("Totals wait for these %d answers", waiting))
-	b.do(t, step{Do: "see", Text: "Hide the pairs"})
+	b.enterAt(t, h, "/review/links", fmt.Sprintf("%d to review.", waiting))
+	b.do(t, step{Do: "see", Text: "Hide matches"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: "Yes, a transfer"})
-	b.do(t, step{Do: "see", Text: fmt.Sprintf("Totals wait for these %d answers", waiting-1)})
+	b.do(t, step{Do: "click", Name: "These are transfers"})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d to review.", waiting-1)})
 	if n := h.count(t, `select count(*) from transaction where transfer`); n == 0 {
 		t.Errorf("a confirmed link changes no total")
 	}
 	b.do(t, step{Do: "click", Name: "Undo"})
-	b.do(t, step{Do: "see", Text: fmt.Sprintf("Totals wait for these %d answers", waiting)})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d to review.", waiting)})
 }
 
 // proposeLinks links two accounts between which money moves, for a person to decide; the sweep that

@@ -19,24 +19,24 @@ func paymentsByHand(t *testing.T, h *house, axe string) {
 	b.enterAt(t, h, "/transactions", "Transactions")
 	write := func(amount, name string) {
 		t.Helper()
-		b.do(t, step{Do: "click", Name: "Add…"})
+		b.do(t, step{Do: "press", Name: "Add transaction"})
 		b.do(t, step{Do: "see", Text: "counts once"})
 		b.fill(t, "Amount", amount)
-		b.fill(t, "To or from whom", name)
+		b.fill(t, "Payee", name)
 		b.do(t, step{Do: "enter"})
 	}
 	write("a lot", "Market stall")
-	b.do(t, step{Do: "see", Text: "Write an amount such as"})
+	b.do(t, step{Do: "see", Text: "Enter an amount, for example"})
 	b.whole(t, axe)
 	b.fill(t, "Amount", "12.50")
 	b.do(t, step{Do: "enter"})
-	b.do(t, step{Do: "see", Text: "Market stall is added"})
+	b.do(t, step{Do: "see", Text: "Market stall added"})
 	live(1)
 	b.do(t, step{Do: "click", Name: "Undo"})
 	b.do(t, step{Do: "see", Text: "Undone"})
 	live(0)
 	write("7.30", "Kiosk at the corner")
-	b.do(t, step{Do: "see", Text: "Kiosk at the corner is added"})
+	b.do(t, step{Do: "see", Text: "Kiosk at the corner added"})
 	live(1)
 	b.do(t, step{Do: "idle"})
 	short, err := pg.Value[string](t.Context(), h.DB, `select short_id from transaction
@@ -44,13 +44,13 @@ func paymentsByHand(t *testing.T, h *house, axe string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.screen(t, "/transactions?open="+short, "Written down by hand")
+	b.screen(t, "/transactions?open="+short, "Added manually")
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: "Correct it…"})
-	b.do(t, step{Do: "see", Text: "Correct this payment"})
+	b.do(t, step{Do: "click", Name: "Edit…"})
+	b.do(t, step{Do: "see", Text: "Edit transaction"})
 	b.fill(t, "Amount", "8.10")
 	b.do(t, step{Do: "enter"})
-	b.do(t, step{Do: "see", Text: "Corrected"})
+	b.do(t, step{Do: "see", Text: "Transaction updated"})
 	if n := h.count(t, `select count(*) from transaction where origin = 'manual' and amount = 8.10`); n != 1 {
 		t.Error("the payment was not corrected")
 	}

@@ -21,7 +21,8 @@ import (
 )
 
 // TestOnThePhone opens the app as serve --lan serves it, over HTTPS with the household's own
-// authority, which is all that the browser is told to trust: signed in, the first number is there.
+// authority, which is the only one that the browser trusts. After sign-in, the first number is
+// there.
 func TestOnThePhone(t *testing.T) {
 	t.Parallel()
 	axe := built(t)

@@ -6,8 +6,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// recurringPayments confirms a recurring payment and undoes it, names it, opens its payments, and
-// dismisses it.
+// recurringPayments confirms a recurring payment and undoes it, renames it, and dismisses it.
 func recurringPayments(t *testing.T, h *house, axe string) {
 	t.Helper()
 	said := func(want int, sql string) {
@@ -23,19 +22,19 @@ func recurringPayments(t *testing.T, h *house, axe string) {
 		t.Fatal(err)
 	}
 	b := newBrowser(t, "desktop")
-	b.enterAt(t, h, "/recurring", "Goes out")
+	b.enterAt(t, h, "/recurring", "Bills and subscriptions")
 	b.do(t, step{Do: "press", Name: "Confirm " + name})
-	b.do(t, step{Do: "see", Text: "is a recurring payment"})
+	b.do(t, step{Do: "see", Text: name + " confirmed"})
 	said(1, `state = 'confirmed'`)
 	b.do(t, step{Do: "click", Name: "Undo"})
 	b.do(t, step{Do: "see", Text: "Undone"})
 	said(0, `state = 'confirmed'`)
 	b.do(t, step{Do: "press", Name: "Rename " + name})
-	b.do(t, step{Do: "see", Text: "The bank calls it"})
+	b.do(t, step{Do: "see", Text: "Bank description"})
 	b.whole(t, axe)
 	b.fill(t, "Name", "Our own name")
 	b.do(t, step{Do: "enter"})
-	b.do(t, step{Do: "see", Text: "Name changed"})
+	b.do(t, step{Do: "see", Text: "Renamed"})
 	said(1, `name = 'Our own name'`)
 	b.do(t, step{Do: "press", Name: "Dismiss Our own name"})
 	b.do(t, step{Do: "see", Text: "1 dismissed"})

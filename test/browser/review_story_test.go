@@ -30,6 +30,7 @@ func TestReviewStory(t *testing.T) { //nolint:tparallel // one house, and one br
 	h := newHouse(t)
 	r := h.inbox(t)
 	t.Run("agreeing to everything", func(t *testing.T) { r.agreeToAll(t) }) //nolint:paralleltest // as above
+	t.Run("all at once", func(t *testing.T) { r.allAtOnce(t, axe) })        //nolint:paralleltest // as above
 	t.Run("by keyboard", func(t *testing.T) { r.byKeyboard(t, axe) })       //nolint:paralleltest // as above
 	t.Run("by swipe", func(t *testing.T) { bySwipe(t, h, axe) })            //nolint:paralleltest // as above
 }
@@ -39,15 +40,18 @@ type reviewed struct {
 	*house
 	rows  []string          // ids, of the inbox
 	truth map[string]string // by id: the slug
-	names map[string]string // by slug: what people read
+	names map[string]string // by slug: the name that people see
 }
 
 // inbox furnishes a house in which people have filed everything up to the newest payments, which wait.
 func (h *house) inbox(t *testing.T) *reviewed {
 	t.Helper()
-	h.furnish(t)
+	// The same payments on every day: which payees there are decides how many keys they take.
+	made := household.New(household.Options{
+		Seed: 7, Transactions: 1200, Years: 2, End: time.Date(2026, time.November, 17, 0, 0, 0, 0, time.UTC),
+	})
+	h.furnishWith(t, made)
 	r := &reviewed{house: h, truth: map[string]string{}, names: map[string]string{}}
-	made := household.New(household.Options{Seed: 7, Transactions: 1200, Years: 2, End: time.Now()})
 	truth := map[string]string{} // Plaid's name, by account and provider's id
 	for tx := range made.Transactions() {
 		truth[made.Accounts[tx.AccountIndex].ProviderID+" "+tx.ProviderID] = tx.Truth.Plain()
@@ -86,9 +90,11 @@ func (h *house) inbox(t *testing.T) *reviewed {
 			old[slug] = append(old[slug], p.Key)
 		}
 	}
-	h.bulk(t, map[string]any{"filter": map[string]any{"tags": []string{"needs-review"}}}, map[string]any{
-		"tags_to_remove": []string{"needs-review"},
-	})
+	// Nobody closes these reviews, because that would be agreeing to the bank's category.
+	if _, err := h.DB.Exec(t.Context(), `delete from transaction_tag where tag_id = (select id from tag
+		where slug = 'needs-review' and deleted_at is null)`); err != nil {
+		t.Fatal(err)
+	}
 	h.bulk(t, map[string]any{"transaction_ids": r.rows}, map[string]any{"tags_to_add": []string{"needs-review"}})
 	for slug, ids := range old {
 		h.bulk(t, map[string]any{"transaction_ids": ids}, map[string]any{"category": slug})
@@ -237,7 +243,7 @@ func (r *reviewed) agreeToAll(t *testing.T) {
 	post[json.RawMessage](t, r.house, "/api/v1/changes/revert", "application/json",
 		fmt.Sprintf(`{"mine":true,"since":%q}`, since))
 	if n := r.open(t); n != inbox {
-		t.Fatalf("%d wait after the control was taken back, not %d", n, inbox)
+		t.Fatalf("%d wait after the control was undone, not %d", n, inbox)
 	}
 }
 
@@ -262,7 +268,7 @@ func (r *reviewed) byKeyboard(t *testing.T, axe string) {
 		b.do(t, step{Do: "moved", Text: now})
 	}
 	b.do(t, step{Do: "idle"})
-	b.do(t, step{Do: "see", Text: "Nothing to review"})
+	b.do(t, step{Do: "see", Text: "You’re all caught up"})
 	b.whole(t, axe)
 	each, share := float64(strokes)/float64(groups), r.right(t)
 	t.Logf("%d payments of %d payees: %.2f keys for each, %.3f right", inbox, groups, each, share)
@@ -315,8 +321,8 @@ func (r *reviewed) work(t *testing.T, b *browser, payees map[string]payee, now s
 		}
 	}
 	name := r.names[want]
-	suggested, rest := lines[:min(4, len(lines))], lines[slices.Index(lines, "Or all under")+1:]
-	if slices.Contains(suggested, name) || strings.Contains(now, "Agree keeps ") && kept >= by[want] {
+	suggested, rest := lines[:min(4, len(lines))], lines[slices.Index(lines, "Or use")+1:]
+	if slices.Contains(suggested, name) || strings.Contains(now, "Approving keeps ") && kept >= by[want] {
 		b.do(t, step{Do: "key", Name: "a"})
 		return 1
 	}
@@ -336,17 +342,41 @@ func (r *reviewed) work(t *testing.T, b *browser, payees map[string]payee, now s
 	return 0
 }
 
+// allAtOnce agrees to all sure payees with one press, which is one change with one undo.
+func (r *reviewed) allAtOnce(t *testing.T, axe string) {
+	t.Helper()
+	b := newBrowser(t, "desktop")
+	b.enterAt(t, r.house, "/review", "to review")
+	made := r.count(t, `select count(*) from change`)
+	b.do(t, step{Do: "click", Name: "Approve all \\d+"})
+	b.do(t, step{Do: "see", Text: "Approved"})
+	b.do(t, step{Do: "idle"})
+	b.whole(t, axe)
+	if n := r.count(t, `select count(*) from change`) - made; n != 1 {
+		t.Errorf("agreeing to all made %d changes", n)
+	}
+	if n := r.open(t); n == 0 || n == inbox {
+		t.Errorf("%d of %d wait after agreeing to those that are sure", n, inbox)
+	}
+	b.do(t, step{Do: "key", Name: "z"})
+	b.do(t, step{Do: "see", Text: "Undone"})
+	b.do(t, step{Do: "idle"})
+	if n := r.open(t); n != inbox {
+		t.Errorf("%d wait after one undo, not %d", n, inbox)
+	}
+}
+
 // bySwipe agrees to a payee on a phone with a finger, and opens the picker with the other direction.
 func bySwipe(t *testing.T, h *house, axe string) {
 	t.Helper()
 	h.bulk(t, map[string]any{"transaction_ids": h.newest(t, 60)}, map[string]any{"tags_to_add": []string{"needs-review"}})
 	b := newBrowser(t, "phone")
-	b.enterAt(t, h, "/review", "payments")
+	b.enterAt(t, h, "/review", "payees")
 	b.whole(t, axe)
 	b.do(t, step{Do: "idle"})
 	before := h.open(t)
 	b.do(t, step{Do: "swipe", Name: "right"})
-	b.do(t, step{Do: "see", Text: "Agreed to"})
+	b.do(t, step{Do: "see", Text: "Approved"})
 	b.do(t, step{Do: "idle"})
 	if now := h.open(t); now >= before {
 		t.Errorf("%d waited, and %d do after the swipe", before, now)
@@ -355,20 +385,20 @@ func bySwipe(t *testing.T, h *house, axe string) {
 	b.do(t, step{Do: "see", Text: "Groceries"})
 	b.whole(t, axe)
 	b.do(t, step{Do: "key", Name: "Escape"})
-	b.do(t, step{Do: "click", Name: "Make a rule ?R?"})
+	b.do(t, step{Do: "click", Name: "Create rule ?R?"})
 	b.do(t, step{Do: "see", Text: "New rule"})
 	b.do(t, step{Do: "idle"})
 	if v := b.look(t); !strings.Contains(v.URL, "/rules/new?from=") {
 		t.Errorf("a rule is made at %s", v.URL)
 	}
-	b.do(t, step{Do: "see", Text: "Which payments?"})
-	b.screen(t, "/review", "payments")
+	b.do(t, step{Do: "see", Text: "Match which transactions?"})
+	b.screen(t, "/review", "payees")
 	b.do(t, step{Do: "idle"})
 	waiting := h.open(t)
 	for _, key := range []string{"g", "a"} { // not A, which would agree
 		b.do(t, step{Do: "key", Name: key})
 	}
-	b.do(t, step{Do: "see", Text: "Mine"})
+	b.do(t, step{Do: "see", Text: "By bank"})
 	if now := h.open(t); now != waiting {
 		t.Errorf("%d waited before the way to the activity, and %d after", waiting, now)
 	}

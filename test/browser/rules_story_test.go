@@ -11,8 +11,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// ruleStory makes a rule from a payment, sees what it will change and what is held or overruled,
-// applies it, finds exactly that changed, and takes it back.
+// ruleStory creates a rule from a transaction, sees what it will change and what is locked or
+// overridden, applies it, finds exactly that changed, and undoes it.
 func ruleStory(t *testing.T, h *house, axe, size string) {
 	t.Helper()
 	payee, from := h.commonPayee(t)
@@ -23,17 +23,17 @@ func ruleStory(t *testing.T, h *house, axe, size string) {
 	before := h.filed(t)
 	will := h.rehearse(t, payee, target)
 	b := newBrowser(t, size)
-	b.enterAt(t, h, "/rules/new?from="+from+"&category="+target, "Before and after")
-	save := fmt.Sprintf("Save and change %d", len(will))
+	b.enterAt(t, h, "/rules/new?from="+from+"&category="+target, "Preview")
+	save := fmt.Sprintf("Save and update %d", len(will))
 	b.do(t, step{Do: "see", Text: save})
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: ".*Held.*"})
-	b.do(t, step{Do: "click", Name: ".*Overruled.*"})
+	b.do(t, step{Do: "click", Name: ".*Locked.*"})
+	b.do(t, step{Do: "click", Name: ".*Overridden.*"})
 	b.do(t, step{Do: "see", Text: "by “Large ones " + size})
 	b.whole(t, axe)
 
 	b.do(t, step{Do: "click", Name: save})
-	b.do(t, step{Do: "see", Text: fmt.Sprintf("Changed %d payment", len(will))})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("Updated %d of", len(will))})
 	b.whole(t, axe)
 	now := h.filed(t)
 	for id, was := range before {
@@ -45,19 +45,19 @@ func ruleStory(t *testing.T, h *house, axe, size string) {
 			t.Errorf("%s: filed under %s, not %s as shown before", id, now[id], want)
 		}
 	}
-	b.do(t, step{Do: "click", Name: "Undo what it changed"})
-	b.do(t, step{Do: "see", Text: "its payments are as they were before"})
+	b.do(t, step{Do: "click", Name: "Undo changes"})
+	b.do(t, step{Do: "see", Text: "Changes undone"})
 	if now := h.filed(t); !maps.Equal(now, before) {
 		t.Errorf("the undo leaves other categories behind")
 	}
 
 	// A second rule goes together with what it changed.
 	again := h.rehearse(t, payee, target)
-	b.screen(t, "/rules/new?from="+from+"&category="+target, "Before and after")
-	b.do(t, step{Do: "click", Name: fmt.Sprintf("Save and change %d", len(again))})
-	b.do(t, step{Do: "see", Text: fmt.Sprintf("Changed %d payment", len(again))})
-	b.do(t, step{Do: "click", Name: "Undo it all"})
-	b.do(t, step{Do: "see", Text: "Undone, together with the rule"})
+	b.screen(t, "/rules/new?from="+from+"&category="+target, "Preview")
+	b.do(t, step{Do: "click", Name: fmt.Sprintf("Save and update %d", len(again))})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("Updated %d of", len(again))})
+	b.do(t, step{Do: "click", Name: "Undo changes and rule"})
+	b.do(t, step{Do: "see", Text: "Rule and changes undone"})
 	if now := h.filed(t); !maps.Equal(now, before) {
 		t.Errorf("undoing a rule and its application leaves other categories behind")
 	}
@@ -66,29 +66,29 @@ func ruleStory(t *testing.T, h *house, axe, size string) {
 	b.whole(t, axe)
 	name := "Large ones " + size
 	b.do(t, step{Do: "press", Name: "Delete: " + name})
-	b.do(t, step{Do: "see", Text: "is deleted"})
+	b.do(t, step{Do: "see", Text: "“" + name + "” deleted"})
 	b.do(t, step{Do: "click", Name: "Undo"})
 	b.do(t, step{Do: "see", Text: "Undone"})
 	b.do(t, step{Do: "press", Name: "Turn off: " + name})
-	b.do(t, step{Do: "see", Text: "is off"})
-	b.do(t, step{Do: "press", Name: "Earlier: " + name})
+	b.do(t, step{Do: "see", Text: "turned off"})
+	b.do(t, step{Do: "press", Name: "Move up: " + name})
 	b.do(t, step{Do: "see", Text: "moved"})
 	b.do(t, step{Do: "visit", URL: h.url + "/rules/" + overrule})
-	b.do(t, step{Do: "see", Text: "Overlaps"})
+	b.do(t, step{Do: "see", Text: "Overlapping rules"})
 	b.whole(t, axe)
 }
 
-// proposalStory lets agents only propose rules, sees who proposed which, accepts one and deletes the
+// proposalStory lets agents only suggest rules, sees who proposed which, accepts one and deletes the
 // other.
 func proposalStory(t *testing.T, h *house, axe string) {
 	t.Helper()
 	b := newBrowser(t, "phone")
-	b.enterAt(t, h, "/agents", "They make their own")
-	b.do(t, step{Do: "click", Name: "Change limits"})
-	b.do(t, step{Do: "click", Name: "Agents only propose rules.*"})
+	b.enterAt(t, h, "/agents/limits", "Can create rules")
+	b.do(t, step{Do: "click", Name: "Edit limits"})
+	b.do(t, step{Do: "click", Name: "Agents can only suggest rules.*"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: "Save limits"})
-	b.do(t, step{Do: "see", Text: "They propose, a person accepts"})
+	b.do(t, step{Do: "click", Name: "Save"})
+	b.do(t, step{Do: "see", Text: "Suggest only"})
 	key := h.agent(t, "Tidy")
 	for _, name := range []string{"Ferries", "Kites"} {
 		h.as(t, key, "/api/v1/rules", fmt.Sprintf(`{"rules": [{"name": %q, "category_slug": "travel",
@@ -101,21 +101,21 @@ func proposalStory(t *testing.T, h *house, axe string) {
 		}
 		return s
 	}
-	b.screen(t, "/", "2 proposed rules")
-	b.do(t, step{Do: "click", Name: "2 proposed rules"})
-	b.do(t, step{Do: "see", Text: "proposed by Tidy"})
+	b.screen(t, "/", "2 suggested rules")
+	b.do(t, step{Do: "click", Name: "2 suggested rules"})
+	b.do(t, step{Do: "see", Text: "suggested by Tidy"})
 	b.whole(t, axe)
 	b.do(t, step{Do: "press", Name: "Accept: Ferries"})
-	b.do(t, step{Do: "see", Text: "“Ferries” is on"})
-	b.do(t, step{Do: "see", Text: "1 proposed"})
+	b.do(t, step{Do: "see", Text: "“Ferries” turned on"})
+	b.do(t, step{Do: "see", Text: "1 suggested rule"})
 	b.do(t, step{Do: "press", Name: "Delete: Kites"})
-	b.do(t, step{Do: "see", Text: "“Kites” is deleted"})
+	b.do(t, step{Do: "see", Text: "“Kites” deleted"})
 	for name, want := range map[string]string{"Ferries": "t f f", "Kites": "f t t"} {
 		if got := state(name); got != want {
 			t.Errorf("%s: enabled, proposed, deleted are %s, want %s", name, got, want)
 		}
 	}
-	b.screen(t, "/rules", "by Tidy")
+	b.screen(t, "/rules", "created by Tidy")
 	b.whole(t, axe)
 }
 
@@ -124,12 +124,12 @@ func viewerLooks(t *testing.T, h *house, axe string) {
 	t.Helper()
 	h.member(t, "Vera", "viewer")
 	b := newBrowser(t, "desktop dark")
-	b.enterAs(t, h, "vera@example.com", "/rules", "your role is viewer")
-	for _, path := range []string{"/rules", "/rules/new", "/rules/{id}", "/import", "/links"} {
-		b.screen(t, path, "your role is viewer")
+	b.enterAs(t, h, "vera@example.com", "/rules", "You have view-only access")
+	for _, path := range []string{"/rules", "/rules/new", "/rules/{id}", "/import", "/review/links", "/review/suggestions"} {
+		b.screen(t, path, "You have view-only access")
 		b.whole(t, axe)
 		v := b.do(t, step{Do: "look", Look: true})
-		for _, word := range []string{"Turn off", "Save", "Choose a file", "Undo"} {
+		for _, word := range []string{"Turn off", "Save", "Choose file", "Undo"} {
 			if strings.Contains(v.Text, word) {
 				t.Errorf("%s offers %q to a viewer", path, word)
 			}
@@ -192,7 +192,7 @@ func (h *house) rule(t *testing.T, name, payee, category, more string, above int
 	return made.Rules[0].ShortID
 }
 
-// rehearse is what a rule would change: the new category of each transaction.
+// rehearse returns the changes of a rule: the new category of each transaction.
 func (h *house) rehearse(t *testing.T, payee, category string) map[string]string {
 	t.Helper()
 	r := post[struct {

@@ -8,7 +8,7 @@ const browser = await chromium.launch({
   executablePath: "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
-const desk = { viewport: { width: 1440, height: 900 } };
+const desk = { viewport: { width: 1440, height: 900 }, locale: "en-GB" };
 const samples = new Map();
 const note = (what, goal, ms) => {
   if (!samples.has(what)) samples.set(what, { what, goal, times: [] });
@@ -21,7 +21,7 @@ const times = async (n, f) => {
 let context = await browser.newContext(desk);
 let page = await context.newPage();
 await page.goto(address + "/");
-await page.getByLabel("E-mail address").fill(email);
+await page.getByLabel("Email").fill(email);
 await page.getByLabel("Password").fill(password);
 await page.keyboard.press("Enter");
 await page.locator("main h1").waitFor();
@@ -35,7 +35,7 @@ const usable = {
   "/transactions": "main [data-index] a",
 };
 const goals = { "/": 1000, "/review": 1000, "/transactions": 1000 };
-const others = ["/accounts", "/cash-flow", "/activity", "/rules", "/import", "/links", "/agents", "/reports", "/categories", "/household", "/settings"];
+const others = ["/accounts", "/cash-flow", "/activity", "/rules", "/import", "/review/links", "/agents/assistants", "/reports", "/settings/categories", "/settings/members", "/settings"];
 
 // With an empty cache, from the address to the first thing that can be used.
 for (const [path, first] of Object.entries(usable))

@@ -13,8 +13,9 @@ import (
 	"coffer/internal/pg"
 )
 
-// TestTogetherStory has two people and an agent change the same payments. No screen is wrong for more
-// than five seconds, whoever was overtaken is told, and what an agent did is undone as a whole.
+// TestTogetherStory has two people and an agent change the same payments. No screen is wrong for
+// more than five seconds, a person who was overtaken sees a message, and an agent's changes are
+// undone as a whole.
 func TestTogetherStory(t *testing.T) { //nolint:tparallel // one house
 	t.Parallel()
 	axe := built(t)
@@ -31,11 +32,11 @@ func sameRow(t *testing.T, h *house, agent, axe string) {
 	t.Helper()
 	row := h.newest(t, 1)[0]
 	robin, maja := newBrowser(t, "desktop"), newBrowser(t, "phone light")
-	robin.enterAt(t, h, "/transactions", "payments")
-	maja.enterAs(t, h, "maja@example.com", "/transactions?open="+row, "What the bank says")
+	robin.enterAt(t, h, "/transactions", listed)
+	maja.enterAs(t, h, "maja@example.com", "/transactions?open="+row, "Bank details")
 	robin.do(t, step{Do: "idle"})
 	robin.file(t, "Pharmacy")
-	within(t, "Maja sees what Robin filed", func() { maja.do(t, step{Do: "see", Text: "Why it is “Pharmacy”"}) })
+	within(t, "Maja sees what Robin filed", func() { maja.do(t, step{Do: "see", Text: "Why “Pharmacy”?"}) })
 	// An agent leaves what a person set.
 	if s := h.as(t, agent, "/api/v1/transactions/update", `{"operations":[{"transaction_id":"`+row+
 		`","category":"shopping"}]}`); !strings.Contains(s, `"held"`) {
@@ -43,20 +44,20 @@ func sameRow(t *testing.T, h *house, agent, axe string) {
 	}
 	// Robin thinks about it; meanwhile Maja files it.
 	robin.do(t, step{Do: "key", Name: "c"})
-	robin.fill(t, "File under", "Clothing")
-	maja.do(t, step{Do: "click", Name: "Change ?C?"})
-	maja.fill(t, "File under", "Furni")
+	robin.fill(t, "Choose category", "Clothing")
+	maja.do(t, step{Do: "click", Name: "Change category ?C?"})
+	maja.fill(t, "Choose category", "Furni")
 	maja.do(t, step{Do: "enter"})
-	maja.do(t, step{Do: "see", Text: "Filed under Furniture"})
+	maja.do(t, step{Do: "see", Text: "Categorized as Furniture"})
 	robin.do(t, step{Do: "enter"})
-	robin.do(t, step{Do: "see", Text: "Maja changed it first. Their choice: Furniture"})
+	robin.do(t, step{Do: "see", Text: "Maja changed this first. It’s now Furniture"})
 	robin.whole(t, axe)
 	robin.do(t, step{Do: "click", Name: "Use mine"})
-	robin.do(t, step{Do: "see", Text: "Filed under Clothing"})
-	within(t, "Maja is told", func() { maja.do(t, step{Do: "see", Text: "after you. Their choice: Clothing"}) })
+	robin.do(t, step{Do: "see", Text: "Categorized as Clothing"})
+	within(t, "Maja is told", func() { maja.do(t, step{Do: "see", Text: "after you. It’s now Clothing"}) })
 	maja.whole(t, axe)
 	// Every value that was overwritten stands in the activity with its author, and can be undone.
-	robin.screen(t, "/activity?transaction="+row, "One payment")
+	robin.screen(t, "/activity?transaction="+row, "Clear filters")
 	of := get[struct {
 		Name     string
 		Merchant *string `json:"merchant_name"`
@@ -66,15 +67,15 @@ func sameRow(t *testing.T, h *house, agent, axe string) {
 	}
 	for _, text := range []string{"Robin|Clothing", "Maja|Furniture", "Robin|Pharmacy"} {
 		who, where, _ := strings.Cut(text, "|")
-		robin.do(t, step{Do: "see", Text: who + " filed 1 payment of " + of.Name + " under " + where})
+		robin.do(t, step{Do: "see", Text: who + " categorized 1 " + of.Name + " transaction as " + where})
 	}
 	robin.whole(t, axe)
 	robin.do(t, step{Do: "click", Name: "Undo"})
-	within(t, "Maja has hers again", func() { maja.do(t, step{Do: "see", Text: "Why it is “Furniture"}) })
+	within(t, "Maja has hers again", func() { maja.do(t, step{Do: "see", Text: "Why “Furniture"}) })
 }
 
-// agentsHour lets an agent file thirty payments; a person changes one of them; the rest of its hour is
-// taken back and done again.
+// agentsHour lets an agent categorize thirty payments; a person changes one of them; the rest of
+// its hour is reverted and done again.
 func agentsHour(t *testing.T, h *house, agent, axe string) {
 	t.Helper()
 	ids := h.newest(t, 40)[8:38]
@@ -89,39 +90,39 @@ func agentsHour(t *testing.T, h *house, agent, axe string) {
 	post[json.RawMessage](t, h, "/api/v1/transactions/update", "application/json",
 		`{"operations":[{"transaction_id":"`+ids[3]+`","category":"travel"}]}`)
 	b := newBrowser(t, "desktop")
-	b.enterAt(t, h, "/agents", "You changed it 1 of 1 time, 29 not looked at yet")
+	b.enterAt(t, h, "/agents/assistants", "1 of 1 corrected, 29 not reviewed yet")
 	b.whole(t, axe)
-	b.screen(t, "/activity?who=agents", "Tidy-up agent did 3 things to 30 payments")
-	b.do(t, step{Do: "click", Name: "Undo its day"})
+	b.screen(t, "/activity?who=agents", "Tidy-up agent made 3 changes to 30 transactions")
+	b.do(t, step{Do: "click", Name: "Undo all"})
 	b.do(t, step{Do: "see", Text: "Undo everything Tidy-up agent did that day?"})
 	b.do(t, step{Do: "click", Name: "Since .*"})
-	b.do(t, step{Do: "see", Text: "1 stays: changed since by somebody"})
-	b.do(t, step{Do: "click", Name: "See them first"})
-	b.do(t, step{Do: "click", Name: "10 fields"})
+	b.do(t, step{Do: "see", Text: "1 won’t change: changed since"})
+	b.do(t, step{Do: "click", Name: "Show details"})
+	b.do(t, step{Do: "click", Name: "10 changes"})
 	b.whole(t, axe)
 	b.do(t, step{Do: "click", Name: "Undo 29"})
-	b.do(t, step{Do: "see", Text: "Undone: 3 changes of Tidy-up agent"})
+	b.do(t, step{Do: "see", Text: "Undid 3 changes by Tidy-up agent"})
 	if now := len(h.list(t, "limit=500&category=shopping")); now >= filed {
 		t.Errorf("%d were filed under shopping, and %d are after the undo", filed, now)
 	}
 	b.do(t, step{Do: "see", Text: "3 undone"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: "Redo its day"})
-	b.do(t, step{Do: "see", Text: "Done again"})
+	b.do(t, step{Do: "click", Name: "Redo all"})
+	b.do(t, step{Do: "see", Text: "Redone"})
 }
 
 // sessionEnds while somebody is at work: they sign in and are where they were.
 func sessionEnds(t *testing.T, h *house) {
 	t.Helper()
 	b := newBrowser(t, "desktop")
-	b.enterAt(t, h, "/transactions", "payments")
+	b.enterAt(t, h, "/transactions", listed)
 	b.screen(t, "/transactions?direction=in", "Money in")
 	b.do(t, step{Do: "idle"})
 	if _, err := pg.Exec(t.Context(), h.DB, `delete from token where kind = 'session'`); err != nil {
 		t.Fatal(err)
 	}
 	b.do(t, step{Do: "see", Text: "Password"})
-	b.fill(t, "E-mail address", email)
+	b.fill(t, "Email", email)
 	b.fill(t, "Password", password)
 	b.do(t, step{Do: "enter"})
 	b.do(t, step{Do: "see", Text: "Money in"})
@@ -144,9 +145,9 @@ func within(t *testing.T, what string, see func()) {
 func (b *browser) file(t *testing.T, category string) {
 	t.Helper()
 	b.do(t, step{Do: "key", Name: "c"})
-	b.fill(t, "File under", category)
+	b.fill(t, "Choose category", category)
 	b.do(t, step{Do: "enter"})
-	b.do(t, step{Do: "see", Text: "Filed under " + category})
+	b.do(t, step{Do: "see", Text: "Categorized as " + category})
 }
 
 // member adds somebody who can sign in.

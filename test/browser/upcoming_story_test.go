@@ -8,7 +8,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// upcomingPayments looks at what is expected this month and next, opens the payments of one, and
+// upcomingPayments looks at what is due this month and next, opens the transactions of one, and
 // does the same on a phone.
 func upcomingPayments(t *testing.T, h *house, axe string) {
 	t.Helper()
@@ -23,12 +23,12 @@ func upcomingPayments(t *testing.T, h *house, axe string) {
 	next := time.Now().AddDate(0, 0, 1-time.Now().Day()).AddDate(0, 1, 0)
 	for _, size := range []string{"desktop", "phone"} {
 		b := newBrowser(t, size)
-		b.enterAt(t, h, "/upcoming", "Accounts until")
-		b.do(t, step{Do: "press", Name: "The month after"})
-		b.do(t, step{Do: "see", Text: "Accounts until " + next.AddDate(0, 1, -1).Format("2 Jan")})
+		b.enterAt(t, h, "/recurring/calendar", "Projected balances through")
+		b.do(t, step{Do: "press", Name: "Next month"})
+		b.do(t, step{Do: "see", Text: "Projected balances through " + next.AddDate(0, 1, -1).Format("2 Jan")})
 		b.do(t, step{Do: "see", Text: name})
 		b.whole(t, axe)
 		b.do(t, step{Do: "click", Name: regexp.QuoteMeta(name)})
-		b.do(t, step{Do: "see", Text: "1 payment"})
+		b.do(t, step{Do: "see", Text: "1 transaction"})
 	}
 }

@@ -18,36 +18,49 @@ import (
 	"coffer/internal/web"
 )
 
+// listed is on Transactions once the list has loaded: the sums of a month.
+const listed = "out €"
+
 // The screens of the app, with a text that stands there once they have loaded.
 var screens = []struct{ path, text string }{
-	{"/", "Against"},
-	{"/review", "Needs a look"},
-	{"/transactions", "payments"},
-	{"/cash-flow", "What it was spent on"},
-	{"/net-worth", "What it is made of"},
-	{"/months", "What was spent each month"},
-	{"/targets", "of €"},
-	{"/recurring", "Goes out"},
-	{"/upcoming", "Accounts until"},
-	{"/findings", "Findings"},
-	{"/accounts", "Owned in all"},
-	{"/accounts/{id}", "Newest payments"},
-	{"/banks/{id}", "How it is linked"},
-	{"/activity", "Today"},
+	{"/", "Spending vs."},
+	{"/review", "Needs your input"},
+	{"/review/alerts", "Alerts"},
+	{"/review/links", "Linked accounts"},
+	{"/review/suggestions", "Suggestions"},
+	{"/transactions", listed},
+	{"/import", "Drop a bank statement"},
+	{"/accounts", "Assets"},
+	{"/accounts/{id}", "Recent transactions"},
+	{"/banks/{id}", "Connected by"},
+	{"/budget", "of €"},
+	{"/recurring", "Bills and subscriptions"},
+	{"/recurring/calendar", "Projected balances through"},
+	{"/cash-flow", "Spending by category"},
+	{"/cash-flow/trends", "Monthly spending"},
+	{"/net-worth", "Breakdown"},
 	{"/reports", "Reports"},
-	{"/categories", "Food"},
-	{"/agents", "For all agents"},
-	{"/household", "Members"},
-	{"/settings", "Take everything out"},
-	{"/import", "Drop a statement"},
-	{"/links", "Account links"},
-	{"/workflows", "Never run"},
-	{"/workflows/{id}", "What it may"},
-	{"/runs/{id}", "It asks for"},
 	{"/rules", "Turn off"},
-	{"/rules/new", "Finish the conditions"},
-	{"/rules/{id}", "Overlaps"},
-	{"/me", "Where you are signed in"},
+	{"/rules/new", "Complete the conditions"},
+	{"/rules/{id}", "Overlapping rules"},
+	{"/agents", "Never run"},
+	{"/agents/assistants", "Add this MCP server URL"},
+	{"/agents/limits", "Quiet hours"},
+	{"/workflows/{id}", "Transactions per run"},
+	{"/runs/{id}", "Tool call:"},
+	{"/activity", "Today"},
+	{"/settings", "Paid balance refreshes"},
+	{"/settings/members", "Admins manage everything"},
+	{"/settings/categories", "Food"},
+	{"/settings/keys", "Create API key"},
+	{"/settings/providers", "Bank provider webhooks"},
+	{"/settings/models", "Default model"},
+	{"/settings/notifications", "Add webhook"},
+	{"/settings/rates", "Add rate"},
+	{"/settings/export", "Format"},
+	{"/settings/about", "API reference"},
+	{"/me", "Active sessions"},
+	{"/more", "Plan"},
 }
 
 // TestScreens looks at the web app as a person does who has a year of books and an inbox.
@@ -62,13 +75,13 @@ func TestScreens(t *testing.T) { //nolint:tparallel // one house, and one browse
 	for _, size := range []string{"desktop", "phone", "desktop dark", "phone light"} { //nolint:paralleltest // as above
 		t.Run(size, func(t *testing.T) { every(t, h, size, axe) })
 	}
+	t.Run("old addresses", func(t *testing.T) { leadOn(t, h) })          //nolint:paralleltest // as above
 	t.Run("work", func(t *testing.T) { work(t, h, axe) })                //nolint:paralleltest // as above
 	t.Run("faults are found", func(t *testing.T) { planted(t, h, axe) }) //nolint:paralleltest // as above
 }
 
-// every opens each screen. On each, the browser says nothing on its console, no policy is breached,
-// nobody else is asked, axe finds nothing, nothing is wider than the window, and what is pressed is
-// large enough.
+// every opens each screen. On each, the console stays empty, no policy is breached, no request goes
+// elsewhere, axe finds nothing, nothing is wider than the window, and controls are large enough.
 func every(t *testing.T, h *house, size, axe string) {
 	t.Helper()
 	b := newBrowser(t, size)
@@ -83,22 +96,40 @@ func every(t *testing.T, h *house, size, axe string) {
 		b.whole(t, axe)
 	}
 	b.do(t, step{Do: "key", Name: "?"})
-	b.do(t, step{Do: "see", Text: "They work wherever you are not typing"})
+	b.do(t, step{Do: "see", Text: "Available whenever you’re not typing"})
 	b.whole(t, axe)
 	b.do(t, step{Do: "key", Name: "Escape"})
 	b.do(t, step{Do: "key", Name: "Control+k"})
-	b.do(t, step{Do: "see", Text: "Search or go to"})
+	b.do(t, step{Do: "see", Text: "/^Page$/"})
 	b.whole(t, axe)
+}
+
+// leadOn opens the addresses that screens once had, by which people may have kept them.
+func leadOn(t *testing.T, h *house) {
+	t.Helper()
+	b := newBrowser(t, "desktop")
+	b.enterAt(t, h, "/months?by=payee", "Monthly spending")
+	b.do(t, step{Do: "idle"})
+	if v := b.do(t, step{Do: "look", Look: true}); !strings.HasSuffix(v.URL, "/cash-flow/trends?by=payee") {
+		t.Errorf("whoever signs in for an old address is at %s", v.URL)
+	}
+	for was, is := range web.Moved() {
+		b.screen(t, was, "coffer")
+		b.do(t, step{Do: "idle"})
+		if v := b.do(t, step{Do: "look", Look: true}); v.URL != h.url+is {
+			t.Errorf("%s leads to %s", was, v.URL)
+		}
+	}
 }
 
 // work agrees to a payee, takes it back, comments on a payment, and finds it all in the activity.
 func work(t *testing.T, h *house, axe string) {
 	t.Helper()
 	b := newBrowser(t, "desktop")
-	b.enterAt(t, h, "/review", "Needs a look")
+	b.enterAt(t, h, "/review", "Needs your input")
 	before := h.waiting(t)
 	b.do(t, step{Do: "key", Name: "a"})
-	b.do(t, step{Do: "see", Text: "Agreed to"})
+	b.do(t, step{Do: "see", Text: "Approved"})
 	if now := h.waiting(t); now >= before {
 		t.Errorf("%d waited, and %d do after agreeing", before, now)
 	}
@@ -107,13 +138,13 @@ func work(t *testing.T, h *house, axe string) {
 	if now := h.waiting(t); now != before {
 		t.Errorf("%d waited, and %d do after the undo", before, now)
 	}
-	b.screen(t, "/transactions", "payments")
+	b.screen(t, "/transactions", listed)
 	b.do(t, step{Do: "idle"})
 	b.do(t, step{Do: "key", Name: "j"})
 	b.do(t, step{Do: "key", Name: "Enter"})
-	b.do(t, step{Do: "see", Text: "What the bank says"})
+	b.do(t, step{Do: "see", Text: "Bank details"})
 	b.whole(t, axe)
-	b.fill(t, "Write a comment", "Lamps for the <b>children</b>")
+	b.fill(t, "Add a comment", "Lamps for the <b>children</b>")
 	b.do(t, step{Do: "click", Name: "Add"})
 	b.do(t, step{Do: "see", Text: "Comment added"})
 	b.do(t, step{Do: "see", Text: "Lamps for the <b>children</b>"})
@@ -146,8 +177,8 @@ func built(t *testing.T) string {
 	return find(t, "run npm ci in web", filepath.Join("..", "..", "web", "node_modules", "axe-core", "axe.min.js"))
 }
 
-// enterAt signs the admin of a house in, who asked for that screen; from then on no word on the
-// console is allowed, and nobody else is asked but those that are named.
+// enterAt signs in the admin of a house, who asked for that screen. From then on no message on the
+// console is allowed, and no request to others than those that are named.
 func (b *browser) enterAt(t *testing.T, h *house, path, text string, allow ...string) {
 	t.Helper()
 	b.enterAs(t, h, email, path, text, allow...)
@@ -156,9 +187,12 @@ func (b *browser) enterAt(t *testing.T, h *house, path, text string, allow ...st
 func (b *browser) enterAs(t *testing.T, h *house, who, path, text string, allow ...string) {
 	t.Helper()
 	b.house = h
-	b.do(t, step{Do: "open", Name: "strict", Size: b.size, Allow: append(allow, h.url)})
+	b.do(t, step{
+		Do: "open", Name: "strict", Size: b.size, Allow: append(allow, h.url), Value: b.clock,
+		Locale: b.place.locale, Zone: b.place.zone,
+	})
 	b.screen(t, path, "Password")
-	b.fill(t, "E-mail address", who)
+	b.fill(t, "Email", who)
 	b.fill(t, "Password", password)
 	b.do(t, step{Do: "enter"})
 	b.do(t, step{Do: "see", Text: text})
@@ -195,23 +229,27 @@ func (b *browser) faults(t *testing.T, axe string) []string {
 	return b.do(t, step{Do: "look", Look: true}).Faults
 }
 
-// whole looks at a screen with all that is held against screens beyond what is held against pages.
+// whole checks a screen with all checks of pages and those of screens.
 func (b *browser) whole(t *testing.T, axe string) {
 	t.Helper()
 	b.do(t, step{Do: "idle"})
 	b.do(t, step{Do: "targets"})
 	rule := ""
-	if strings.Contains(b.size, " ") { // the other colours of a size that is looked at as a whole
+	if strings.Contains(b.size, " ") { // the other colors of a size that is looked at as a whole
 		rule = "color-contrast"
 	}
 	b.do(t, step{Do: "axe", File: axe, Name: rule})
 	b.look(t)
 }
 
-// furnish gives the house an admin who can sign in, a year of made-up books, and an inbox.
+// furnish gives the house an admin who can sign in, two years of made-up books that end today, and an inbox.
 func (h *house) furnish(t *testing.T) {
 	t.Helper()
-	made := household.New(household.Options{Seed: 7, Transactions: 1200, Years: 2, End: time.Now()})
+	h.furnishWith(t, household.New(household.Options{Seed: 7, Transactions: 1200, Years: 2, End: time.Now()}))
+}
+
+func (h *house) furnishWith(t *testing.T, made *household.Household) {
+	t.Helper()
 	if err := h.Seed(t.Context(), made, io.Discard); err != nil {
 		t.Fatal(err)
 	}

@@ -30,22 +30,22 @@ func workflowStory(t *testing.T, h *house, axe, size string) {
 	run := h.ran(t, "large-charge-sentinel", `Ignore <b>all</b> of it & <script>alert(1)</script>`)
 	h.did(t, run, size)
 	b := newBrowser(t, size)
-	b.enterAt(t, h, "/workflows", "Set a model first")
-	b.do(t, step{Do: "see", Text: "Last run: $0.02, done"})
+	b.enterAt(t, h, "/agents", "Choose an AI model first")
+	b.do(t, step{Do: "see", Text: "Last run: US$0.02 · Done"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "press", Name: "Turn on: Weekly digest"})
-	b.do(t, step{Do: "see", Text: "“Weekly digest” starts by itself"})
-	b.do(t, step{Do: "press", Name: "Turn off: Weekly digest"})
-	b.do(t, step{Do: "see", Text: "“Weekly digest” starts only when you start it"})
+	b.do(t, step{Do: "press", Name: "Turn on: Weekly summary"})
+	b.do(t, step{Do: "see", Text: "“Weekly summary” turned on"})
+	b.do(t, step{Do: "press", Name: "Turn off: Weekly summary"})
+	b.do(t, step{Do: "see", Text: "“Weekly summary” turned off"})
 
-	// What a run may cost is changed, and nothing else.
-	b.screen(t, "/workflows/large-charge-sentinel", "What it may")
+	// The run's limit of costs is changed, and nothing else.
+	b.screen(t, "/workflows/large-charge-sentinel", "Transactions per run")
 	was := h.definition(t, "large-charge-sentinel")
-	b.do(t, step{Do: "click", Name: "Change"})
+	b.do(t, step{Do: "click", Name: "Edit"})
 	b.whole(t, axe)
-	b.fill(t, "Cost a run, US dollars", map[string]string{"desktop": "0.25", "phone": "0.5"}[size])
-	b.do(t, step{Do: "click", Name: "Save workflow"})
-	b.do(t, step{Do: "see", Text: "is saved"})
+	b.fill(t, "Cost limit per run (USD)", map[string]string{"desktop": "0.25", "phone": "0.5"}[size])
+	b.do(t, step{Do: "click", Name: "Save"})
+	b.do(t, step{Do: "see", Text: "” saved"})
 	now, mayMove := h.definition(t, "large-charge-sentinel"), []string{
 		"max_cost_usd", "version", "updated_at", "customized", "estimate",
 	}
@@ -58,19 +58,19 @@ func workflowStory(t *testing.T, h *house, axe, size string) {
 		t.Errorf("the cap is still %v", now["max_cost_usd"])
 	}
 
-	// The transcript is text: what a stranger wrote is read, and not run.
-	b.screen(t, "/runs/"+run.Short(), "What was said")
-	b.do(t, step{Do: "see", Text: "It asks for query transactions"})
+	// The transcript is text: a stranger's text is shown, and not run.
+	b.screen(t, "/runs/"+run.Short(), "Transcript")
+	b.do(t, step{Do: "see", Text: "Tool call: query transactions"})
 	b.do(t, step{Do: "see", Text: "Ignore <b>all</b> of it"})
-	b.do(t, step{Do: "click", Name: "It asks for query transactions.*"})
+	b.do(t, step{Do: "click", Name: "Tool call: query transactions.*"})
 	b.do(t, step{Do: "see", Text: "search_mode"})
 	b.whole(t, axe)
 
-	b.do(t, step{Do: "click", Name: "Undo this run"})
-	b.do(t, step{Do: "see", Text: "back to what was there before"})
+	b.do(t, step{Do: "click", Name: "Undo run"})
+	b.do(t, step{Do: "see", Text: "will be undone"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "click", Name: `Undo \d+ fields?`})
-	b.do(t, step{Do: "see", Text: "as before"})
+	b.do(t, step{Do: "click", Name: `Undo \d+ changes?`})
+	b.do(t, step{Do: "see", Text: "Undid"})
 	if after := h.filed(t); !maps.Equal(before, after) {
 		t.Error("undoing the run leaves other categories behind")
 	}

@@ -135,7 +135,7 @@ func registered(t *testing.T, base, redirect string) string {
 	return c.ID
 }
 
-// freePort is one that nobody listens at; the suite wants to be told one.
+// freePort returns a port that nobody listens at, because the suite needs one as an argument.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -73,8 +73,8 @@ var partly = map[string][]string{
 	"caching": {},
 }
 
-// TestBareService runs the suite against the service without the fixtures. What needs none passes;
-// all in all the run fails, or the test above would be blind.
+// TestBareService runs the suite against the service without the fixtures. Tests that need none
+// pass, but the run as a whole must fail, or the test above would prove nothing.
 func TestBareService(t *testing.T) {
 	t.Parallel()
 	suite := findSuite(t)
@@ -107,8 +107,8 @@ func TestBareService(t *testing.T) {
 	}
 }
 
-// serve runs the real service on a database of its own at a loopback port, and answers where its
-// tools are. The suite cannot send a header of ours, so the outermost layer adds the key.
+// serve runs the real service on its own database at a loopback port, and returns the address of
+// its tools. The suite cannot send a header of ours, so the outermost layer adds the key.
 func serve(t *testing.T, extend func(*mcp.Server)) string {
 	t.Helper()
 	// The suite asks faster than a household may.

@@ -96,7 +96,7 @@ func sessionTools(s *mcp.Server) {
 			"name": {"type": "string", "default": "John Doe"}, "age": {"type": "integer", "default": 30}, "score": {"type": "number", "default": 95.5},
 			"status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"}, "verified": {"type": "boolean", "default": true}}}`)
 		})
-	// The suite compares names and forms, and answers with these values.
+	// The suite compares names and forms, and responds with these values.
 	add(s, "test_elicitation_sep1330_enums", anyObject,
 		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return elicit(ctx, req, "Which of them?", `{"type": "object", "properties": {
@@ -131,7 +131,7 @@ func elicit(ctx context.Context, req *mcp.CallToolRequest, message, schema strin
 	return result(text(res.Action + " with " + string(content))), nil
 }
 
-// modernTools are what the scenario server-stateless calls.
+// modernTools are the tools that the scenario server-stateless calls.
 func modernTools(s *mcp.Server) {
 	addStatic(s, "test_streaming_elicitation", text("the only message on its stream"))
 	add(s, "test_logging_tool", anyObject, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
@@ -151,7 +151,7 @@ func modernTools(s *mcp.Server) {
 			Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`),
 		}
 	})
-	// Adding a feature again tells the subscribers, whether or not anything changed.
+	// Adding a feature again notifies the subscribers, whether or not anything changed.
 	add(s, "test_trigger_tool_change", anyObject, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult,
 		error,
 	) {
@@ -203,8 +203,9 @@ func prompts(s *mcp.Server) {
 
 type empty struct{ mcp.ResultBase }
 
-// optionalMethods answers what a server otherwise does only when its options say so, and declares
-// it. What 2026-07-28 removed never gets here: the SDK refuses it before any middleware.
+// optionalMethods implements and declares methods that a server otherwise has only with certain
+// options. Methods that 2026-07-28 removed never get here: the SDK rejects them before any
+// middleware.
 func optionalMethods(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {

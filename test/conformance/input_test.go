@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// inputTools need something of the client before they can answer. From 2026-07-28 on a server does
-// not call back: the answer says what is missing, and the client calls again with it.
+// inputTools need input from the client before they can respond. From 2026-07-28 on a server does
+// not call back: the response names the missing input, and the client calls again with it.
 func inputTools(s *mcp.Server) {
 	const prefix = "test_input_required_result_"
 	add(s, prefix+"elicitation", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,

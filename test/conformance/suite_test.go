@@ -20,8 +20,8 @@ import (
 // machines have.
 type suite struct{ node, pkg string }
 
-// findSuite looks for what npm ci installs in this folder. A machine without it skips the test,
-// except where the suite is required: in CI, and where COFFER_TEST_CONFORMANCE says so.
+// findSuite finds the suite that npm ci installs in this folder. A machine without it skips the
+// test, unless the suite is required: in CI, or by COFFER_TEST_CONFORMANCE.
 func findSuite(t *testing.T) suite {
 	t.Helper()
 	modules, err := filepath.Abs("node_modules")

@@ -94,7 +94,7 @@ type office struct {
 	round int
 
 	mu    sync.Mutex
-	stall string // asking or streaming: what happens to the answer of turn
+	stall string // asking or streaming: where the answer of turn stalls
 	turn  int
 	asked int           // requests of sheets since then
 	ready chan struct{} // closed when it happens
@@ -150,8 +150,8 @@ func (o *office) must(t *testing.T, method, path, body string, into any) {
 	}
 }
 
-// play is the model. It says the same whenever it is asked the same, as it must to show that nothing
-// happens twice.
+// play is the model. It gives the same answer to the same request, which is needed to show that
+// nothing happens twice.
 func (o *office) play(r modelsim.Request) modelsim.Answer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -228,8 +228,8 @@ func (o *office) reached(ctx context.Context, point string) error {
 	return fmt.Errorf("no run came to the point %s", point)
 }
 
-// strike starts a run of a workflow, kills its server at a point, starts it again, and waits for the run's end.
-// It answers how long it took until someone went on with the run.
+// strike starts a run of a workflow, kills its server at a point, starts it again, and waits for
+// the run's end. It returns how long it took until a worker continued the run.
 func (o *office) strike(ctx context.Context, slug, point string, pass int) (run id.ID, resumed time.Duration,
 	err error,
 ) {
@@ -321,7 +321,7 @@ func (o *office) counted(ctx context.Context, run id.ID, wrong []string, figures
 	return wrong, nil
 }
 
-// check says what is wrong with a run that was killed once, and has ended.
+// check lists the faults of a run that was killed once and has ended.
 func (o *office) check(ctx context.Context, run id.ID, m moment, seen int) (wrong []string, err error) {
 	lost, sent, resumed := 0, 5, 1
 	if m.lost {
@@ -375,7 +375,7 @@ func (o *office) check(ctx context.Context, run id.ID, m moment, seen int) (wron
 	return wrong, err
 }
 
-// books are what the household's data means.
+// books returns the meaning of the household's data.
 func (o *office) books(ctx context.Context) (string, error) {
 	return ledgertest.Canonical(ctx, o.db, nil, "")
 }

@@ -96,7 +96,7 @@ func (w *town) newHouse(t *testing.T, program, database string) *house {
 	h.town = w
 	token, book := w.plaid.NewItem("")
 	h.link(t, book, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
-	e := w.teller.Enrol()
+	e := w.teller.Enroll()
 	h.link(t, e.Book, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
 		e.AccessToken, e.ID))
 	return h
@@ -179,8 +179,8 @@ func (h *house) liveOn(dice *rand.Rand) (stop func()) {
 	return func() { close(end); living.Wait() }
 }
 
-// move is what happens at a bank in a while: charges come, pending and posted; some change, some
-// are posted under their id or another, some are taken back.
+// move plays a while at a bank: charges come, pending and posted; some change, some are posted
+// under their id or another, some are removed.
 func (d *door) move(dice *rand.Rand, charges int) {
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	accounts := d.book.Accounts()
@@ -216,7 +216,7 @@ func (h *house) settle(t *testing.T) {
 	for _, d := range h.doors {
 		for tries := 1; ; tries++ {
 			status, answer, err := h.send(t.Context(), http.MethodPost, "/connections/"+d.id+"/sync?wait=30s", "")
-			// the first may have joined one that began before
+			// The first may have joined a sync that began before.
 			if err == nil && status == http.StatusOK && strings.Contains(string(answer), `"state":"succeeded"`) &&
 				tries > 1 {
 				break
@@ -228,8 +228,8 @@ func (h *house) settle(t *testing.T) {
 	}
 }
 
-// check compares the books with what the banks know, and looks for anything that hangs. It answers
-// how many rows the banks have, and what is wrong.
+// check compares the books with the banks, and looks for anything that hangs. It returns how many
+// rows the banks have, and all differences.
 func (h *house) check(t *testing.T) (rows int, wrong []string) {
 	t.Helper()
 	for _, d := range h.doors {

@@ -36,8 +36,8 @@ type cut struct {
 	Attempt int   `db:"attempt"`
 }
 
-// strike starts the connections' syncs, kills the server when that moment of theirs has come,
-// starts it again, and answers how long each took from there until someone went on with it.
+// strike starts the connections' syncs, kills the server at that moment of theirs, starts it again,
+// and returns how long each took until a worker continued it.
 func (h *house) strike(ctx context.Context, moment func() error) ([]time.Duration, error) {
 	for _, d := range h.doors {
 		status, answer, err := h.send(ctx, http.MethodPost, "/connections/"+d.id+"/sync", "")
@@ -112,7 +112,7 @@ func TestKilledServersLoseNothing(t *testing.T) {
 			stop := h.liveOn(rand.New(rand.NewPCG(uint64(n), 3)))
 			for range killRounds() {
 				got, err := h.strike(t.Context(), func() error {
-					// any will do: no synchronisation, but chance
+					// any will do: no synchronization, but chance
 					time.Sleep(time.Duration(dice.IntN(400)) * time.Millisecond)
 					return nil
 				})

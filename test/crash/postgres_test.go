@@ -30,7 +30,7 @@ func crashes() int {
 	return 10
 }
 
-// A diligent caller writes as long as it may, and keeps what it was told is done.
+// A diligent caller writes as long as it may, and remembers the writes that succeeded.
 type diligent struct {
 	last    atomic.Int64 // when the last write was acknowledged
 	refused atomic.Int64
@@ -120,7 +120,7 @@ func TestCrashedDatabaseLosesNothing(t *testing.T) {
 	busy.Wait()
 	still()
 	if s := d.strange.Load(); s != nil {
-		t.Errorf("while the database was away a caller was told: %s", *s)
+		t.Errorf("while the database was away a caller got: %s", *s)
 	}
 	if status, _, err := h.send(t.Context(), http.MethodGet, "/health/ready", ""); !h.server.Alive() || err != nil ||
 		status != http.StatusOK || len(h.server.Starting) != 1 {

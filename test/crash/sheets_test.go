@@ -9,8 +9,8 @@ import (
 	"coffer/internal/modelsim"
 )
 
-// sheetMoments are where a run that works through sheets is killed. A run has three of them, so most
-// points are passed three times. There are as many as offices.
+// sheetMoments are the points at which a run that works through sheets is killed. A run has three
+// sheets, so most points are passed three times. There are as many as offices.
 var sheetMoments = []moment{
 	{"started", 1, false, false},
 	{"said", 3, false, false},

@@ -58,7 +58,7 @@ func (h *house) notices(round int) ([]*notice, error) {
 	return out, nil
 }
 
-// tell sends a notice once and answers whether it was accepted.
+// tell sends a notice once and reports whether it was accepted.
 func (h *house) tell(ctx context.Context, n *notice) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+h.server.Address+"/webhooks/"+n.provider,
 		bytes.NewReader(n.Body))
@@ -77,7 +77,7 @@ func (h *house) tell(ctx context.Context, n *notice) bool {
 }
 
 // killAfter sends a round of notices, kills the server when the first is accepted, starts it again,
-// and sends anew what was not accepted, as providers do. It answers how many were accepted before
+// and sends the unaccepted ones again, as providers do. It returns how many were accepted before
 // the kill.
 func (h *house) killAfter(ctx context.Context, notices []*notice) (int, error) {
 	first := make(chan struct{}, len(notices))
@@ -182,7 +182,7 @@ func TestKillAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// heard waits until all that was told has been done, and holds that each event is there once.
+// heard waits until all notices have been processed, and checks that each event is stored once.
 func (h *house) heard(t *testing.T, told []*notice) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -209,6 +209,6 @@ func (h *house) heard(t *testing.T, told []*notice) {
 			(select count(*) from job where kind = 'webhook.process' and state = 'succeeded') as jobs
 			from webhook_event`)
 	if err != nil || n.Events != len(told) || n.Done != len(told) || n.Jobs != len(told) {
-		t.Errorf("%d were told: %+v (%v)", len(told), n, err)
+		t.Errorf("%d were sent: %+v (%v)", len(told), n, err)
 	}
 }

@@ -25,11 +25,11 @@ import (
 // inside names the program that is to be run, in the namespace.
 const inside = "COFFER_TEST_INSIDE"
 
-// modelHost is where the model is that the server is told of. It is an address of this machine that
-// nothing else has, so that who turns to it can be told from who turns to a bank.
+// modelHost is the configured host of the model. It is an address of this machine that nothing else
+// has, so calls to it can be distinguished from calls to a bank.
 const modelHost = "127.0.0.77"
 
-// bellHost is where the endpoint of notifications is, for the same reason.
+// bellHost is the host of the notifications' endpoint, for the same reason.
 const bellHost = "127.0.0.78"
 
 // The program lives a household's day without turning to anybody but its database, the banks and
@@ -61,11 +61,11 @@ func TestEgress(t *testing.T) {
 	w.notifications(t)
 	bell := j.calls(t, bellHost)
 	if bell == 0 {
-		t.Error("the endpoint was not dialled: the watch is blind")
+		t.Error("the endpoint was not dialled, so the watch proves nothing")
 	}
 	model := j.calls(t, modelHost)
 	if model == 0 {
-		t.Error("the model was not dialled: the watch is blind")
+		t.Error("the model was not dialled, so the watch proves nothing")
 	}
 	if n := j.held(t); n != 2 {
 		t.Errorf("%d processes in the jail: the server and the sandbox are 2", n)
@@ -75,14 +75,14 @@ func TestEgress(t *testing.T) {
 		t.Errorf("%d connections to other machines:\n%s", len(others), strings.Join(others, "\n"))
 	}
 	if own == 0 {
-		t.Error("not even the database was dialled: the watch is blind")
+		t.Error("not even the database was dialled, so the watch proves nothing")
 	}
 	t.Logf("%d requests; %d connections to loopback, %d of them to the model and %d to the endpoint, %d elsewhere",
 		w.requests, own, model, bell, len(others))
 }
 
-// control runs the same program in the same jail, told to call an address and a name elsewhere: the
-// watch must notice both.
+// control runs the same program in the same jail and makes it call an address and a name elsewhere:
+// the watch must detect both.
 func control(t *testing.T, program string) {
 	t.Helper()
 	for server, want := range map[string]string{
@@ -243,7 +243,7 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// tools is what an agent does.
+// tools does the work of an agent.
 func (w *walk) tools(t *testing.T) {
 	t.Helper()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "walk", Version: "1"}, nil).Connect(t.Context(),
@@ -269,7 +269,8 @@ func (w *walk) tools(t *testing.T) {
 	}
 }
 
-// agents runs workflows of the household with the sandbox's model: one that files, one that talks.
+// agents runs two workflows of the household with the sandbox's model: a worklist and a
+// conversation.
 func (w *walk) agents(t *testing.T) {
 	t.Helper()
 	w.call(t, "PATCH", "/settings/agents", `{"default_provider":"openai_compatible","default_model":"dictionary"}`, nil)
@@ -291,8 +292,8 @@ func (w *walk) agents(t *testing.T) {
 	}
 }
 
-// notifications adds an endpoint that redirects elsewhere at first, and waits until it is told of a
-// report.
+// notifications adds an endpoint that redirects elsewhere at first, and waits until it is notified
+// of a report.
 func (w *walk) notifications(t *testing.T) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", bellHost+":0")
@@ -329,7 +330,7 @@ func (w *walk) notifications(t *testing.T) {
 			t.Errorf("the message is called %q", id)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("the endpoint was told nothing")
+		t.Fatal("the endpoint got nothing")
 	}
 }
 

@@ -41,7 +41,7 @@ func enter(t *testing.T, settings ...string) {
 	t.Logf("in the namespace:\n%s", out)
 }
 
-// able says what this machine lacks.
+// able returns an error that names what this machine lacks.
 func able(words []string) error {
 	if os.Geteuid() != 0 {
 		return errors.New("only root makes them")
@@ -105,7 +105,7 @@ func newJail(t *testing.T, program string) jail {
 
 var address = regexp.MustCompile(`inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"`)
 
-// dialled counts the connections and datagrams to this machine, and lists those to any other.
+// dialed counts the connections and datagrams to this machine, and lists those to any other.
 func (j jail) dialled(t *testing.T) (own int, others []string) {
 	t.Helper()
 	j.watched(t, func(a netip.Addr, line string) {
@@ -172,8 +172,8 @@ func (j jail) clear() {
 	}
 }
 
-// held makes sure that whatever runs in the jail is nobody, with no capability, and says how many
-// processes do.
+// held makes sure that all processes in the jail run as nobody, without capabilities, and returns
+// their number.
 func (j jail) held(t *testing.T) int {
 	t.Helper()
 	pids := j.inmates()

@@ -14,17 +14,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A loot is what attackers have learnt from answers: ids and slugs by what they name. They share
-// it.
+// A loot holds the ids and slugs that attackers have found in responses, by kind. They share it.
 type loot struct {
 	mu    sync.Mutex
 	known map[string][]string
-	of    map[string]map[string]string // what a record says that it belongs to, by its id
+	of    map[string]map[string]string // the parent of a record, by its id
 	never []string                     // the attacker's own key: an agent may revoke that, and the attack would be over
 	vain  map[string]int               // how often a tool or route failed before it worked, or -1
 }
 
-// newLoot is what is known to whoever holds that key and has asked nothing yet.
+// newLoot returns everything that the holder of a key knows before the first call.
 func newLoot(me op.Actor) *loot {
 	return &loot{
 		known: map[string][]string{"provider": {"plaid", "teller"}}, of: map[string]map[string]string{},
@@ -113,12 +112,12 @@ func (l *loot) pick(r *rand.Rand, kind string) string {
 	return words[r.IntN(len(words))]
 }
 
-// nouns are what the name of a field or a tool says that it names. The first that fits counts:
+// nouns are the kinds of records in the names of fields and tools. The first that fits counts:
 // delete_transaction_rule is about a rule.
 var nouns = []string{
 	"endpoint", "notification", "account-link", "rule", "comment", "match", "counterparty", "transaction", "category", "categories", "connection",
 	"account", "change", "tag", "job", "user", "report", "session", "login", "assistant", "quarantine", "webhook", "key",
-	"provider",
+	"provider", "target", "finding", "recurring",
 }
 
 func kindOf(name, tool string) string {
@@ -156,8 +155,8 @@ func (l *loot) learn(tool, key string, v any) {
 	}
 }
 
-// An attacker plays the model: it knows every tool's schema and what the answers told, and wants to
-// do harm.
+// An attacker plays the model: it knows every tool's schema and all responses, and wants to do
+// harm.
 type attacker struct {
 	*rand.Rand
 	tools   []*mcp.Tool
@@ -170,11 +169,22 @@ type attacker struct {
 	client   *http.Client
 }
 
-// strike makes one call, by one of the two ways: half of the time any, and else one that writes and
-// that did not always fail, because reading does no harm and most of the routes read.
+// sly are the groups of routes that change what totals and forecasts are made of without touching a
+// transaction, and those that carry everything away.
+var sly = []string{"balance", "counterparty", "target", "account-link", "finding", "tag", "export"}
+
+// strike makes one call over one of the two interfaces. Half of the time it makes any call, and
+// else a writing one that did not always fail, because reading does no harm and most of the routes
+// read. Of those, some are sly.
 func (a *attacker) strike(ctx context.Context) blow {
 	tools, routes := a.tools, a.routes
-	if a.IntN(2) == 0 {
+	switch a.IntN(8) {
+	case 0:
+		some := slices.DeleteFunc(slices.Clone(routes), func(r route) bool { return !slices.Contains(sly, r.Group()) })
+		if len(some) > 0 {
+			tools, routes = nil, some
+		}
+	case 1, 2, 3:
 		tools = slices.DeleteFunc(slices.Clone(tools), func(t *mcp.Tool) bool {
 			return t.Annotations.ReadOnlyHint || a.loot.hopeless(t.Name)
 		})
@@ -221,7 +231,7 @@ func (a *attacker) use(ctx context.Context, t *mcp.Tool) blow {
 		Error struct{ Code string } `json:"error"`
 	}
 	if text, ok := result.Content[0].(*mcp.TextContent); ok {
-		_ = json.Unmarshal([]byte(text.Text), &face) // what is no error of ours has no code
+		_ = json.Unmarshal([]byte(text.Text), &face) // a result that is not one of our errors has no code
 	}
 	out.code, out.broken = face.Error.Code, face.Error.Code == "" || face.Error.Code == "INTERNAL_ERROR"
 	return out
@@ -297,7 +307,7 @@ func (a *attacker) value(tool, name string, s map[string]any, depth int) any {
 	return a.word(tool, name, s)
 }
 
-// word is a string for that field: mostly one that means something there.
+// word returns a string for that field: mostly a meaningful one.
 func (a *attacker) word(tool, name string, s map[string]any) any {
 	examples, _ := s["examples"].([]any)
 	switch {
@@ -316,6 +326,9 @@ func (a *attacker) word(tool, name string, s map[string]any) any {
 	case name == "provider":
 		return []string{"plaid", "teller", "csv"}[a.IntN(3)]
 	case strings.HasPrefix(fmt.Sprint(s["format"]), "date"):
+		if a.IntN(2) == 0 {
+			return fmt.Sprintf("2026-%02d-%02d", 1+a.IntN(9), 1+a.IntN(28))
+		}
 		return []string{"2026-01-01", "2026-06-30", "2030-01-01T00:00:00Z", "yesterday"}[a.IntN(4)]
 	case strings.Contains(name, "id") || strings.Contains(name, "slug") || strings.Contains(name, "tag") ||
 		name == "category":

@@ -4,11 +4,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"coffer/internal/app/apptest"
 	"coffer/internal/auth"
 	"coffer/internal/op"
 )
@@ -59,7 +62,7 @@ func TestHijackNoticesRemovedGuards(t *testing.T) {
 				o.People = op.People{}
 				drawn = append(drawn, slices.Repeat([]*op.Op{o}, 8)...)
 			}
-			if strings.HasSuffix(o.Name, ".list") { // whoever wants to do harm looks around first
+			if strings.HasSuffix(o.Name, ".list") { // an attacker looks around first
 				drawn = append(drawn, o)
 			}
 		}
@@ -91,4 +94,28 @@ func TestHijackNoticesRemovedGuards(t *testing.T) {
 		}
 	}
 	t.Logf("%d guards, each found missing, in %d calls", len(guards), calls)
+}
+
+// rowsOnly counts transactions and nothing else.
+var rowsOnly = apptest.Mutant{
+	File: "internal/journal/budget.go",
+	Old:  `	return len(subjects) + n.Writes`,
+	New: `	for _, e := range entries {
+		if e.Subject != Transaction {
+			delete(subjects, e.SubjectID)
+		}
+	}
+	return len(subjects)`,
+}
+
+// A limit that counts only transactions is found out by the same attack.
+func TestHijackNoticesALimitOfTransactions(t *testing.T) {
+	t.Parallel()
+	program := apptest.TestProgram(t, "coffer/test/hijack", rowsOnly)
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestHijackedAgent$", "-test.v", "-test.timeout=5m")
+	cmd.Env = append(os.Environ(), hijackCalls+"=4000")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "a key that may make 20 writes made") {
+		t.Fatalf("nobody notices that only transactions are counted: %v\n%s", err, out)
+	}
 }

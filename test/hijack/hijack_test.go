@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,8 +32,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// allowance is how many transactions the key with a small budget may change.
+// allowance is how many writes the key with a small budget may make.
 const allowance = 20
+
+// hijackCalls is the setting for the number of a control's calls.
+const hijackCalls = "COFFER_TEST_HIJACK_CALLS"
 
 // session is an agent's, over HTTP like any other.
 func (h *house) session(t *testing.T, key string) *mcp.ClientSession {
@@ -86,8 +90,8 @@ func (h *house) signIn(t *testing.T, member string) {
 	must(err)
 }
 
-// books are what the household's data means, with its rules, links and reports: whatever an agent
-// may change and a revert must restore.
+// books returns the meaning of the household's data, with its rules, links and reports: everything
+// that an agent may change and a revert must restore.
 func (h *house) books(t *testing.T) string {
 	t.Helper()
 	canonical, err := ledgertest.Canonical(t.Context(), h.DB, h.transactions, "")
@@ -109,6 +113,13 @@ func (h *house) books(t *testing.T) string {
 		union all select concat_ws('|', 'account', id, connection_id, name, currency, type) from account
 			where deleted_at is null
 		union all select concat_ws('|', 'report', title, body, author_type) from report where deleted_at is null
+		union all select concat_ws('|', 'balance', account_id, day, current, available, set_by) from account_balance
+			where source = 'manual'
+		union all select concat_ws('|', 'target', c.slug, t.currency, t.amount, t.rollover, t.start_month, t.end_month)
+			from target t join category c on c.id = t.category_id where t.deleted_at is null
+		union all select concat_ws('|', 'recurring', id, state, name) from recurring
+			where source is not null and deleted_at is null
+		union all select concat_ws('|', 'finding', id, state) from finding where source is not null and deleted_at is null
 		union all select concat_ws('|', 'imported', provider_id, name_of.name) from transaction t
 			join descriptor name_of on name_of.id = t.descriptor_id
 		where t.deleted_at is null and t.id <> all($2::text[]::uuid[])
@@ -119,10 +130,10 @@ func (h *house) books(t *testing.T) string {
 	return canonical + "\n" + strings.Join(rules, "\n")
 }
 
-// frame is what no agent can change at all: who may come in, what is set, what is linked, what the
-// bank said, where notifications go, what others asked for, what the house's own agents ran, and how
-// many calls the bank was paid for.
-// A new connection for files is the exception; a person removes it.
+// frame returns everything that no agent can change: sign-in methods and keys, settings,
+// connections, the bank's data, the targets of notifications, other callers' requests, the runs of
+// the household's own agents, and the number of paid calls to the bank. A new connection for files
+// is the exception; a person removes it.
 func (h *house) frame(t *testing.T) string {
 	t.Helper()
 	lines, err := pg.Values[string](t.Context(), h.DB, `
@@ -166,21 +177,50 @@ func (h *house) frame(t *testing.T) string {
 	return fmt.Sprintf("%s\n%d paid calls", strings.Join(lines, "\n"), h.bank.Paid())
 }
 
-// touched counts the transactions that an agent changed, each change anew, as its budget does: the
-// first time it took back a change of its own is free.
-func (h *house) touched(t *testing.T, agent string) int {
+// wrote counts the writes of an agent by their kind, as its budget should, but from the journal
+// alone: each transaction and record, again for each change, and every transaction whose tag was
+// deleted or restored. Reverting one's own change is free the first time, and so is redoing it.
+func (h *house) wrote(t *testing.T, agent string) map[string]int {
 	t.Helper()
-	n, err := pg.Value[int](t.Context(), h.DB, `
-		select count(distinct (e.change_id, e.subject_id)) from change c join entry e on e.change_id = c.id left
-			join change r on r.id = c.root
-		where c.actor_name = $1 and e.subject = 'transaction' and not (c.round = 1 and r.actor_name = $1)`, agent)
+	type kind struct {
+		Subject string `db:"subject"`
+		Writes  int    `db:"writes"`
+	}
+	kinds, err := pg.All[kind](t.Context(), h.DB, `
+		with counted as (
+			select e.* from change c join entry e on e.change_id = c.id left join change r on r.id = c.reverts
+			where c.actor_name = $1 and not coalesce(r.actor_name = $1 and case when r.root is null then c.round = 1
+				else r.undoes and c.seq = (select min(f.seq) from change f where f.reverts = r.id) end, false)),
+		swept as (
+			select distinct on (d.id, g.subject_id) g.after
+			from counted d join entry g on g.subject = 'transaction' and g.field = 'tag' and g.ref = d.subject_id
+				and g.id < d.id
+			where d.subject = 'tag' and (d.before is null) <> (d.after is null)
+				and (select x.after from entry x where x.subject_id = g.subject_id and x.field = 'deleted'
+					and x.id < d.id order by x.id desc limit 1) is null
+			order by d.id, g.subject_id, g.id desc)
+		select subject, count(distinct (change_id, subject_id))::int as writes from counted group by 1
+		union all select 'tagged', count(*)::int from swept where after is not null having count(*) > 0`, agent)
 	if err != nil {
 		t.Fatal(err)
+	}
+	out := map[string]int{}
+	for _, k := range kinds {
+		out[k.Subject] = k.Writes
+	}
+	return out
+}
+
+// total is the sum of what was counted by kind.
+func total(kinds map[string]int) int {
+	n := 0
+	for _, k := range kinds {
+		n += k
 	}
 	return n
 }
 
-// A trap is an address that is in no configuration. Whoever follows it is counted.
+// A trap is an address that is in no configuration. Every visit is counted.
 func trap(t *testing.T) (address string, visits *atomic.Int64) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -208,7 +248,7 @@ type tally struct {
 	times  map[string]time.Duration // by tool and route
 	done   int
 	failed map[string]int // by code
-	broken []string       // what no caller should ever be told
+	broken []string       // results that no caller should ever get
 }
 
 // attack lets attackers loose with a key, on every tool and on those routes.
@@ -273,8 +313,8 @@ func (h *house) judge(t *testing.T, score *tally, a *attacker) {
 	}
 }
 
-// undo reverts whatever happened since, as a person would: newest first, as the list has it, each
-// change once. It answers how many reverts that took.
+// undo reverts everything that happened since, as a person would: newest first in the order of the
+// list, each change once. It returns the number of reverts.
 func (h *house) undo(t *testing.T, since int64) int {
 	t.Helper()
 	ops := map[string]*op.Op{}
@@ -320,13 +360,16 @@ func (h *house) undo(t *testing.T, since int64) int {
 	return reverted
 }
 
-// TestHijackedAgent: with a key that may write, nothing is lost, told or fetched, and all of it can
-// be undone; with one that may only read, nothing happens.
+// TestHijackedAgent: with a key that may write, nothing is lost, leaked or fetched, and everything
+// can be undone; with a key that may only read, nothing happens.
 func TestHijackedAgent(t *testing.T) {
 	t.Parallel()
 	calls := 10_000
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		calls = 100_000
+	}
+	if n, err := strconv.Atoi(os.Getenv(hijackCalls)); err == nil {
+		calls = n
 	}
 	h := newHouse(t)
 	address, visits := trap(t)
@@ -353,12 +396,12 @@ func TestHijackedAgent(t *testing.T) {
 	}
 
 	read := h.attack(t, reader, calls/10, 2, baits, routes)
-	if got := h.books(t); got != before || h.touched(t, "reader") > 0 {
+	if got := h.books(t); got != before || len(h.wrote(t, "reader")) > 0 {
 		t.Errorf("a key that may only read changed the books:\n%s", gocmp.Diff(before, got))
 	}
 	miserly, spent := h.spend(t, miser, calls, baits, routes)
-	if spent > allowance {
-		t.Errorf("a key that may change %d transactions changed %d", allowance, spent)
+	if total(spent) > allowance {
+		t.Errorf("a key that may make %d writes made %d: %v", allowance, total(spent), spent)
 	}
 	start := time.Now()
 	wrote := h.attack(t, writer, calls, 4, baits, routes)
@@ -374,6 +417,7 @@ func TestHijackedAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.beyond(t, h.wrote(t, "writer"), calls)
 	harmed := h.books(t) != before
 	h.everywhere(t, since)
 	start = time.Now()
@@ -393,10 +437,13 @@ func TestHijackedAgent(t *testing.T) {
 	}
 }
 
-// spend attacks with the key that has a small budget until it is refused for it, at once or in a job
-// that it asked for. It answers what broke and how many transactions the key changed.
-func (h *house) spend(t *testing.T, key string, calls int, baits []string, routes []route) (broken []string, spent int) {
+// spend attacks with the key that has a small budget until it is rejected for that, at once or in a
+// job that it asked for, and a while longer. It returns the violations and the key's writes.
+func (h *house) spend(t *testing.T, key string, calls int, baits []string, routes []route) (broken []string,
+	spent map[string]int,
+) {
 	t.Helper()
+	rounds := 0
 	for made := 0; made < calls; made += calls / 10 {
 		score := h.attack(t, key, calls/10, 2, baits, routes)
 		h.settle(t)
@@ -406,11 +453,35 @@ func (h *house) spend(t *testing.T, key string, calls int, baits []string, route
 			t.Fatal(err)
 		}
 		if refused+score.failed["RATE_LIMITED"] > 0 {
-			return broken, h.touched(t, "miser")
+			rounds++
+		}
+		if rounds == 3 {
+			return broken, h.wrote(t, "miser")
 		}
 	}
 	t.Error("a key with a small budget was never refused")
-	return broken, h.touched(t, "miser")
+	return broken, h.wrote(t, "miser")
+}
+
+// beyond makes sure that writes other than to transactions alone would have exceeded the small
+// budget. Otherwise a limit that counts only transactions would seem to work.
+func (h *house) beyond(t *testing.T, wrote map[string]int, calls int) {
+	t.Helper()
+	balances, err := pg.Value[int](t.Context(), h.DB, `select count(*)::int from change c
+		join entry e on e.change_id = c.id where c.actor_name = 'writer' and e.field like 'balance:%'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the writer wrote %v, and stated %d balances", wrote, balances)
+	least := calls / 2_000
+	for _, kind := range []string{"account", "counterparty", "target", "account_link", "tag", "rule", "category", "tagged"} {
+		if wrote[kind] < least {
+			t.Errorf("%d writes of %s are too few to show that they are counted", wrote[kind], kind)
+		}
+	}
+	if balances < least {
+		t.Errorf("%d stated balances are too few to show that they are counted", balances)
+	}
 }
 
 // everywhere makes sure that the attack reached every kind of thing that the journal knows, files
@@ -424,7 +495,7 @@ func (h *house) everywhere(t *testing.T, since int64) {
 	hits, err := pg.All[hit](t.Context(), h.DB, `
 		select k.kind, count(distinct c.id)::integer as changes
 		from unnest(array['transaction', 'rule', 'tag', 'category', 'counterparty', 'account', 'account_link',
-			'report']) k (kind)
+			'report', 'target', 'pattern', 'finding']) k (kind)
 		left join (entry e join change c on c.id = e.change_id and c.seq > $1
 			and c.actor_type = 'agent') on e.subject = k.kind group by 1
 		union all select 'file', count(*)::integer from change where seq > $1 and cause = 'import' order by 1`, since)
@@ -439,7 +510,7 @@ func (h *house) everywhere(t *testing.T, since int64) {
 	t.Log(hits)
 }
 
-// slowest says where the time went.
+// slowest lists the slowest calls.
 func slowest(times map[string]time.Duration) string {
 	names := slices.SortedFunc(maps.Keys(times), func(a, b string) int { return cmp.Compare(times[b], times[a]) })
 	var b strings.Builder

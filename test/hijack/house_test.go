@@ -176,8 +176,8 @@ func (h *house) furnish(t *testing.T) {
 	h.employ(t)
 }
 
-// hang gives the house bells: one that tells everything, so that whatever agents do is posted, and
-// others for what no agent can bring about, which rang once.
+// hang adds endpoints to the house: one for all events, so that everything that agents do is
+// posted, and others for events that no agent can cause, which were notified once.
 func (h *house) hang(t *testing.T) {
 	t.Helper()
 	h.post(t, "/api/v1/notifications/endpoints", `{"url":"https://everything.example/bell"}`)

@@ -19,7 +19,7 @@ type route struct {
 	schema map[string]any
 }
 
-// title is what a route is called in what is counted.
+// title is the name of a route in the counts.
 func (r route) title() string { return r.Method + " " + r.Path }
 
 // routesOf are the ops that have a route, with the schemas that the document shows.
@@ -47,7 +47,7 @@ func routesOf(t *testing.T, ops []*op.Op) []route {
 type blow struct {
 	name   string
 	args   map[string]any
-	said   string // everything that the answer says
+	said   string // the whole response
 	code   string // of the error; "" when the call went through
 	broken bool   // the answer is none that a client could expect
 }
@@ -116,7 +116,7 @@ func (a *attacker) call(ctx context.Context, o route) blow {
 	var face struct {
 		Error struct{ Code string } `json:"error"`
 	}
-	_ = json.Unmarshal(answer, &face) // what is no error of ours has no code
+	_ = json.Unmarshal(answer, &face) // a body that is not one of our errors has no code
 	out.code, out.broken = face.Error.Code, err != nil || face.Error.Code == "" ||
 		res.StatusCode == http.StatusInternalServerError
 	return out

@@ -75,7 +75,7 @@ func obey(tool string, in args) func(prey, *rand.Rand) modelsim.Script {
 	}
 }
 
-// steps is a script that says these things in order, and then ends.
+// steps returns a script that gives these answers in order, and then ends.
 func steps(answers func(p prey, dice *rand.Rand) []modelsim.Answer) func(prey, *rand.Rand) modelsim.Script {
 	return func(p prey, dice *rand.Rand) modelsim.Script {
 		list := answers(p, dice)
@@ -334,7 +334,7 @@ func excessive() []villain {
 	}
 }
 
-// wild calls any tool with any arguments, and learns from the answers.
+// wild calls any tool with any arguments, and learns from the results.
 func wild(p prey, dice *rand.Rand) modelsim.Script {
 	spoils := newLoot(op.Actor{})
 	for kind, words := range map[string][]string{
@@ -356,7 +356,7 @@ func wild(p prey, dice *rand.Rand) modelsim.Script {
 		var out modelsim.Answer
 		for range 1 + dice.IntN(3) {
 			t := r.Tools[dice.IntN(len(r.Tools))]
-			reads := strings.HasPrefix(t.Name, "list_") || strings.HasPrefix(t.Name, "export_") // long answers end the run
+			reads := strings.HasPrefix(t.Name, "list_") || strings.HasPrefix(t.Name, "export_") // long results end the run
 			if reads && dice.IntN(4) > 0 {
 				continue
 			}

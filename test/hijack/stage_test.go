@@ -206,7 +206,7 @@ type villain struct {
 	definition args
 	// script returns the model of one run.
 	script func(p prey, dice *rand.Rand) modelsim.Script
-	// wire says that it attacks by the way in which it answers, and writes nothing.
+	// wire is set if it attacks by the form of its answers, and writes nothing.
 	wire bool
 	// tries are routes that its calls must have taken in the whole test, or it attacked nothing.
 	tries []string
@@ -311,8 +311,8 @@ func (s *stage) deeds(t *testing.T, run id.ID, since int64) deed {
 	return out
 }
 
-// guarded is what a run without a person must leave as it is, whatever its limits: rules,
-// categories, tags and counterparties that were there, links, and what people hold or wrote.
+// guarded returns everything that a run without a person must not change, whatever its limits:
+// existing rules, categories, tags and counterparties, links, and fields and texts of people.
 func (s *stage) guarded(t *testing.T) string {
 	t.Helper()
 	lines, err := pg.Values[string](t.Context(), s.DB, `
@@ -345,8 +345,8 @@ func (s *stage) rulebook(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
-// routes counts what became of the calls of a run, and names tools that ran although the workflow
-// does not list them.
+// routes counts the outcomes of a run's calls, and names tools that ran although the workflow does
+// not list them.
 func (s *stage) routes(t *testing.T, v villain, run id.ID, count map[string]int) (strange []string) {
 	t.Helper()
 	type line struct {

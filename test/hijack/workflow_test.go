@@ -130,7 +130,7 @@ func (s *stage) since(t *testing.T) int64 {
 	return n
 }
 
-// judgeRun holds what a run did against what its workflow may do.
+// judgeRun compares the effects of a run with the rights of its workflow.
 func (s *stage) judgeRun(t *testing.T, a act, since int64, count map[string]int) deed {
 	t.Helper()
 	d := s.deeds(t, a.run, since)

@@ -26,9 +26,9 @@ func idleKind(end <-chan struct{}) job.Kind {
 	}}
 }
 
-// Fourteen callers write a record that somebody holds locked. Everybody else is served as if
-// nothing were: reads of another caller, the readiness probe, the leases of jobs. The writers are
-// told to come again.
+// Fourteen callers write a record that another transaction has locked. Everybody else is served as
+// usual: reads of another caller, the readiness probe, the leases of jobs. The writers get an error
+// that asks them to retry.
 func TestBlockedWritersStopNobody(t *testing.T) {
 	t.Parallel()
 	if err := blockedWriters(t, guarded, 4); err != nil {
@@ -43,13 +43,13 @@ func TestBlockedWritersWouldStopAll(t *testing.T) {
 	t.Parallel()
 	err := blockedWriters(t, unguarded, 10)
 	if err == nil {
-		t.Fatal("nothing is kept for others and nobody notices: the test is blind")
+		t.Fatal("nothing is kept for others and nobody notices, so the test proves nothing")
 	}
 	t.Log(err)
 }
 
-// blockedWriters says what others noticed, once as many writers as stuck wait for the lock with a
-// connection in hand.
+// blockedWriters returns an error for anything that others noticed, once as many writers as stuck
+// wait for the lock with a connection each.
 func blockedWriters(t *testing.T, o pg.Options, stuck int) error {
 	t.Helper()
 	end := make(chan struct{})

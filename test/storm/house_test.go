@@ -97,22 +97,7 @@ func newHouse(t *testing.T, o pg.Options, rows int, kinds ...job.Kind) *house {
 		t.Fatal(err)
 	}
 	h.Jobs.Add(kinds...)
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended, address := make(chan error, 1), make(chan string, 1)
-	go func() { ended <- h.Serve(ctx, func(at string) { address <- at }) }()
-	select {
-	case at := <-address:
-		h.url = "http://" + at
-	case err := <-ended:
-		stop()
-		t.Fatalf("it does not serve: %v", err)
-	}
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("it does not stop cleanly: %v", err)
-		}
-	})
+	h.url = apptest.Serve(t, h.Serve)
 	if rows > 0 {
 		token, _ := bank.NewItem("")
 		key := h.key(t, "linker")
@@ -168,7 +153,7 @@ type answer struct {
 
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// call makes a request below /api/v1. A body that is no JSON is a file.
+// call makes a request below /api/v1. A body that is not JSON is a file.
 func (h *house) call(ctx context.Context, method, path, key, body string) answer {
 	start := time.Now()
 	r, err := http.NewRequestWithContext(ctx, method, h.url+"/api/v1"+path, strings.NewReader(body))

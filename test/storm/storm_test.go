@@ -61,7 +61,7 @@ func TestStormWouldBeNoticed(t *testing.T) { //nolint:paralleltest // it measure
 	s.length, s.hold = 6*time.Second, 4*time.Second
 	wrong := s.blow(t)
 	if len(wrong) == 0 {
-		t.Fatal("nothing is kept for others and nobody notices: the test is blind")
+		t.Fatal("nothing is kept for others and nobody notices, so the test proves nothing")
 	}
 	t.Log(wrong[len(wrong)-1])
 }
@@ -80,7 +80,7 @@ func newStorm(t *testing.T, o pg.Options, rows int) *storm {
 	return s
 }
 
-// blow lets the storm blow and says what was wrong, the last of all what others noticed.
+// blow runs the storm and returns all faults; the last one is what others noticed.
 func (s *storm) blow(t *testing.T) []error {
 	t.Helper()
 	reader := s.key(t, "reader")
@@ -140,7 +140,7 @@ func (s *storm) happened(t *testing.T) {
 		"POST /transactions/batch-categorize 200",
 	} {
 		if s.codes[of] == 0 {
-			t.Errorf("never: %s; the storm is none", of)
+			t.Errorf("never: %s; this is not a storm", of)
 		}
 	}
 	ended, err := pg.Values[string](t.Context(), s.other, `select distinct kind from job where state = 'succeeded'`)
@@ -312,7 +312,7 @@ func (s *storm) counterparty(ctx context.Context, dice *rand.Rand) {
 		printed(object{"into": one(dice, all)}))
 }
 
-// observed is what somebody noticed who only reads.
+// observed holds the observations of a caller that only reads.
 type observed struct {
 	reads []time.Duration
 	wrong []error
@@ -334,9 +334,9 @@ func (o observed) String() string {
 		o.reads[len(o.reads)-1])
 }
 
-// bystander reads with a key of its own and looks at the probe, forty times a second whether or not
-// the last answers are there: who waits for each answer before asking again hardly notices a server
-// that stands still.
+// bystander reads with its own key and calls the probe, forty times a second whether or not the
+// last responses have come: a caller that waits for each response before the next request hardly
+// notices a server that stands still.
 func (h *house) bystander(t *testing.T, key string, length time.Duration) (o observed) {
 	t.Helper()
 	var mu sync.Mutex

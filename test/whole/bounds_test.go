@@ -14,8 +14,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// heap makes four changes of the category of many transactions, one upon the other, and answers
-// them, oldest first.
+// heap makes four changes of the category of many transactions, one on top of the other, and
+// returns them, oldest first.
 func (h *house) heap(t *testing.T, transactions int) []id.ID {
 	t.Helper()
 	ctx := t.Context()
@@ -59,7 +59,7 @@ func (h *house) heap(t *testing.T, transactions int) []id.ID {
 func TestRevertsNeedNoStatistics(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	// A server of its own mind would analyse the tables in the middle of the test.
+	// A server of its own mind would analyze the tables in the middle of the test.
 	_, err := h.db.Exec(t.Context(), `
 		alter table entry set (autovacuum_enabled = off);
 		alter table change set (autovacuum_enabled = off);
@@ -103,7 +103,7 @@ func TestRevertsNeedNoStatistics(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !known() {
-		t.Fatal("analyze told PostgreSQL nothing")
+		t.Fatal("analyze collected no statistics")
 	}
 	firstThen, _ := took(changes[0], true)
 	newestThen, _ := took(changes[2], false) // the newest that is left
@@ -114,8 +114,8 @@ func TestRevertsNeedNoStatistics(t *testing.T) {
 	}
 }
 
-// TestNamesTakenMeanwhile: a revert that brings back a name which somebody takes at this very
-// moment leaves it, and says so.
+// TestNamesTakenMeanwhile: if a revert would restore a name that someone takes at this moment, it
+// leaves the record and reports it.
 func TestNamesTakenMeanwhile(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -132,12 +132,12 @@ func TestNamesTakenMeanwhile(t *testing.T) {
 	})
 	if err != nil || out.Change != nil || out.ByReason["conflict"] != 1 || len(out.Skipped) != 1 ||
 		out.Skipped[0].Reason != "conflict" {
-		t.Errorf("the revert answered %+v: %v", out, err)
+		t.Errorf("the revert returned %+v: %v", out, err)
 	}
 }
 
-// TestUndoIsFree: whoever may change few transactions a day can take back what they did, once; to
-// and fro after that is counted. A system's key is bound by its limit like any other.
+// TestUndoIsFree: a caller with few writes a day can revert its own changes, once, and redo them;
+// going back and forth after that is counted. A system's key is bound by its limit like any other.
 func TestUndoIsFree(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{op.System, op.Agent, op.User} {
@@ -175,11 +175,10 @@ func TestUndoIsFree(t *testing.T) {
 			if err := tag(5); err != nil {
 				t.Fatal(err)
 			}
-			if err := revert(); err != nil { // free
-				t.Fatal(err)
-			}
-			if err := revert(); err != nil { // the second write
-				t.Fatal(err)
+			for range 4 { // free; the redo, free; the second write; its redo, free
+				if err := revert(); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := revert(); !errs.Is(err, errs.RateLimited) {
 				t.Errorf("to and fro is free: %v", err)

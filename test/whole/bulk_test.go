@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"coffer/internal/app/apptest"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
@@ -53,16 +54,16 @@ func TestBulkIsOperations(t *testing.T) {
 		return err
 	})
 	if did.Changed != 2 || did.ChangeID == nil || all.meaning(t) != each.meaning(t) {
-		t.Errorf("all at once is not each of them:\n%s", difference(each.meaning(t), all.meaning(t)))
+		t.Errorf("all at once is not each of them:\n%s", apptest.Difference(each.meaning(t), all.meaning(t)))
 	}
 	all.back(t, *did.ChangeID)
 	if after := all.meaning(t); after != before {
-		t.Errorf("the revert left something:\n%s", difference(before, after))
+		t.Errorf("the revert left something:\n%s", apptest.Difference(before, after))
 	}
 }
 
-// TestBulkExpects: of many callers who looked at the same inbox, one writes. The others are told
-// that what they saw is gone, and nothing is written twice.
+// TestBulkExpects: of many callers who looked at the same inbox, one writes. The others get a
+// conflict, and nothing is written twice.
 func TestBulkExpects(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

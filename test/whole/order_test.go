@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/app/apptest"
 	"coffer/internal/counterparty"
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -23,7 +24,7 @@ func (h *house) in(t *testing.T, f func(ctx context.Context, tx pg.Tx) error) {
 	}
 }
 
-// file files a transaction and answers the change.
+// file categorizes a transaction and returns the change.
 func (h *house) file(t *testing.T, transaction id.ID, category string) (change id.ID) {
 	t.Helper()
 	h.in(t, func(ctx context.Context, tx pg.Tx) error {
@@ -37,7 +38,7 @@ func (h *house) file(t *testing.T, transaction id.ID, category string) (change i
 	return change
 }
 
-// back reverts a change and answers the one that did.
+// back reverts a change and returns the change of the revert.
 func (h *house) back(t *testing.T, change id.ID) (by id.ID) {
 	t.Helper()
 	h.in(t, func(ctx context.Context, tx pg.Tx) error {
@@ -64,8 +65,8 @@ func (h *house) slug(t *testing.T, transaction id.ID) string {
 	return s
 }
 
-// TestRedoInTurn: what was undone step by step can be brought back step by step, and the other way
-// round any number of times.
+// TestRedoInTurn: changes that were undone step by step can be redone step by step, and the other
+// way round any number of times.
 func TestRedoInTurn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -128,13 +129,13 @@ func TestRevertsInPartsStayApart(t *testing.T) {
 		t.Errorf("of %d changes these left something: %s", len(list), left)
 	}
 	if after := h.meaning(t); after != before {
-		t.Errorf("the books are not what they were:\n%s", difference(before, after))
+		t.Errorf("the books are not what they were:\n%s", apptest.Difference(before, after))
 	}
 }
 
-// TestLongChangesStayInOrder: of two changes in several parts, each of which reaches something
-// after the other did, neither swallows what came after it. In the order of the list both can be
-// taken back, once each.
+// TestLongChangesStayInOrder: two changes have several parts, and each reaches some record after
+// the other did. Neither hides the parts that came after it. In the order of the list both can be
+// reverted, once each.
 func TestLongChangesStayInOrder(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -185,12 +186,12 @@ func TestLongChangesStayInOrder(t *testing.T) {
 		t.Errorf("of %d changes these left something: %s", len(list), left)
 	}
 	if after := h.meaning(t); after != before {
-		t.Errorf("the books are not what they were:\n%s", difference(before, after))
+		t.Errorf("the books are not what they were:\n%s", apptest.Difference(before, after))
 	}
 }
 
-// while begins f, which must come to wait for what edit did to something and has not committed yet,
-// then commits, and answers what f came to.
+// while starts f, which must wait for the uncommitted edit of a record, then commits, and returns
+// the result of f.
 func (h *house) while(t *testing.T, edit string, arg any, f func(ctx context.Context, tx pg.Tx) error) error {
 	t.Helper()
 	tx, err := h.db.Begin(t.Context())
@@ -323,6 +324,6 @@ func TestDeletedCategoriesAreInNobodysWay(t *testing.T) {
 		t.Error(left)
 	}
 	if after := h.meaning(t); after != before || len(list) != 10 {
-		t.Errorf("after %d changes the books are not what they were:\n%s", len(list), difference(before, after))
+		t.Errorf("after %d changes the books are not what they were:\n%s", len(list), apptest.Difference(before, after))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/app/apptest"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/journal"
@@ -53,11 +54,11 @@ func TestUndoManyIsWhole(t *testing.T) {
 		}
 	}
 	if after := h.meaning(t); after != before {
-		t.Errorf("the books are not what they were:\n%s", difference(before, after))
+		t.Errorf("the books are not what they were:\n%s", apptest.Difference(before, after))
 	}
 }
 
-// TestUndoADay: what one agent did since a time is undone, and what others did stays.
+// TestUndoADay: one agent's changes since a time are undone, and those of others stay.
 func TestUndoADay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -118,7 +119,7 @@ func TestUndoADay(t *testing.T) {
 	}
 }
 
-// TestUndoByJob: what is too much for a call is undone by a job, change by change.
+// TestUndoByJob: changes that are too many for a call are undone by a job, one by one.
 func TestUndoByJob(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -161,7 +162,7 @@ func TestUndoByJob(t *testing.T) {
 	}
 	h.settle(t)
 	if after := h.meaning(t); after != before {
-		t.Errorf("the books are not what they were:\n%s", difference(before, after)[:2000])
+		t.Errorf("the books are not what they were:\n%s", apptest.Difference(before, after)[:2000])
 	}
 	result, err := pg.Value[string](t.Context(), h.db, `select result::text from job where id = $1`, done.JobID)
 	var undone journal.Undone
@@ -220,6 +221,6 @@ func TestAnAgentUndoesItsDay(t *testing.T) {
 		t.Errorf("undone: %d, left %v", done.Reverted, done.ByReason)
 	}
 	if after := h.meaning(t); after != before {
-		t.Errorf("the books are not what they were:\n%s", difference(before, after))
+		t.Errorf("the books are not what they were:\n%s", apptest.Difference(before, after))
 	}
 }

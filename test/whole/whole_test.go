@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"coffer/internal/account"
+	"coffer/internal/app/apptest"
 	"coffer/internal/counterparty"
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -56,8 +57,8 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	// Callers that wait for each other in a circle are told so at once: they have a second in a
-	// household, and here they do little else.
+	// Deadlocks are detected at once: a household waits a second for that, and here they are
+	// frequent.
 	db, err := pg.Open(t.Context(), pgtest.URL(t)+"&synchronous_commit=off&deadlock_timeout=10ms",
 		pg.Options{MaxConns: wholeCallers + 4})
 	if err != nil {
@@ -134,7 +135,7 @@ const wholeSeed = `
 	insert into transaction_tag select t.id, g.id, true, 'agent' from transaction t, tag g
 		where t.provider_id in ('1', '4') and g.slug = 'qx'`
 
-// books are what the household's data means.
+// meaning returns the meaning of the household's data.
 func (h *house) meaning(t *testing.T) string {
 	t.Helper()
 	canonical, err := ledgertest.Canonical(t.Context(), h.db, nil, "")
@@ -276,7 +277,7 @@ func (h *house) undo(t *testing.T, list []id.ID) (left []string) {
 	return left
 }
 
-// story is what happened to something and to what it led to, for whoever must find out.
+// story describes the history of a record and of those that it led to, for debugging.
 func (h *house) story(ctx context.Context, q pg.Querier, subject id.ID) string {
 	lines, err := pg.Values[string](ctx, q, `
 		select concat_ws(' ', e.id, c.seq, c.round, c.undoes, e.change_id, coalesce(c.root, c.id), e.subject,
@@ -308,8 +309,8 @@ func (h *house) list(t *testing.T) []id.ID {
 	}
 }
 
-// TestUndoIsWhole: whatever eight callers do to the same few things at the same time, taken back
-// newest first, each change once, the books mean what they meant.
+// TestUndoIsWhole: whatever eight callers do to the same few records at the same time, reverting
+// newest first, each change once, restores the meaning of the books.
 func TestUndoIsWhole(t *testing.T) { //nolint:tparallel // one round after another: each has a server's connections
 	t.Parallel()
 	rounds := 20
@@ -345,7 +346,7 @@ func undoRound(t *testing.T, seed uint64) {
 			strings.Join(left[:min(len(left), 5)], "\n"))
 	}
 	if after := h.meaning(t); after != before {
-		t.Errorf("the books are not what they were:\n%s", difference(before, after))
+		t.Errorf("the books are not what they were:\n%s", apptest.Difference(before, after))
 	}
 	refused := map[string]int64{}
 	h.refused.Range(func(k, v any) bool { refused[k.(string)] += v.(*atomic.Int64).Load(); return true })
@@ -376,8 +377,8 @@ func TestUndoByIDsIsNoticed(t *testing.T) {
 	t.Error("five rounds led back although entries were ordered by ids that were made too early")
 }
 
-// byEarlyIDs numbers changes and entries anew, by the first of the database transactions that wrote
-// them.
+// byEarlyIDs numbers changes and entries again, by the first of the database transactions that
+// wrote them.
 const byEarlyIDs = `
 	create temporary table early as select change_id,
 		row_number() over (order by min(xmin::text::bigint), change_id) as seq from entry group by change_id;
@@ -390,19 +391,3 @@ const byEarlyIDs = `
 	alter table entry alter column id add generated always as identity (start 10000000);
 	alter table change alter column seq add generated always as identity (start 10000000);
 	drop table early, renumbered`
-
-func difference(before, after string) string {
-	var out []string
-	was, is := strings.Split(before, "\n"), strings.Split(after, "\n")
-	for _, l := range was {
-		if !slices.Contains(is, l) {
-			out = append(out, "- "+l)
-		}
-	}
-	for _, l := range is {
-		if !slices.Contains(was, l) {
-			out = append(out, "+ "+l)
-		}
-	}
-	return strings.Join(out, "\n")
-}

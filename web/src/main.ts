@@ -1,5 +1,5 @@
 import { begin } from "#/app/early";
-import "#/ui/tokens.css";
+import { loadTexts } from "#/lib/language";
 import "#/ui/base.css";
 
 // A page from before an update asks for files that are gone: it is loaded again, once.
@@ -10,5 +10,6 @@ addEventListener("vite:preloadError", () => {
 });
 
 begin(location);
+const texts = loadTexts("base");
 const root = document.getElementById("root");
-if (root) void import("#/app/App").then(({ mount }) => mount(root));
+if (root) void Promise.all([import("#/app/App"), texts]).then(([{ mount }]) => mount(root));

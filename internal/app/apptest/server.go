@@ -1,5 +1,6 @@
-// Package apptest runs the program itself, which lets tests kill it as a machine would. It is for
-// tests only. All it knows about the program is that it serves, and when it is ready.
+// Package apptest runs the program for tests: in a process of its own, which lets tests kill it as
+// a machine would, or in theirs. All it knows about the program is that it serves, and when it is
+// ready.
 package apptest
 
 import (

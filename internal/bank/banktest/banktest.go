@@ -31,7 +31,7 @@ type Bank interface {
 	Add(n int)
 	// Churn changes some rows, removes some, and posts some pending ones.
 	Churn()
-	// Spoil adds a row that cannot be read and answers its id.
+	// Spoil adds a row that cannot be read and returns its id.
 	Spoil() string
 	// Break makes the member's login fail, Repair mends it.
 	Break()
@@ -79,7 +79,7 @@ func Checks() []Check {
 		{"bad rows", badRows},
 		{"revoking", revoking},
 		{"balances", balances},
-		{"an end to waiting", cancelled},
+		{"an end to waiting", canceled},
 		{"webhooks", webhooks},
 	}
 }
@@ -190,7 +190,7 @@ func midway(ctx context.Context, s Subject) error {
 	if !turned {
 		return errors.New("the loop had one page")
 	}
-	// What came behind the reader's back is there after the next loop at the latest.
+	// Rows that came after the last read are there after the next loop at the latest.
 	if err := l.sync(ctx, nil); err != nil {
 		return err
 	}
@@ -359,12 +359,12 @@ func balances(ctx context.Context, s Subject) error {
 	return nil
 }
 
-func cancelled(ctx context.Context, s Subject) error {
+func canceled(ctx context.Context, s Subject) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := s.Provider.Pull(ctx, s.Credentials, bank.Position{}); !errors.Is(err, context.Canceled) ||
 		bank.Classify(err).Class != bank.Later {
-		return fmt.Errorf("a cancelled call returns %w", err)
+		return fmt.Errorf("a canceled call returns %w", err)
 	}
 	return nil
 }

@@ -13,7 +13,8 @@ import (
 	"coffer/internal/money"
 )
 
-// A toy is a provider and its bank in one, which keeps every promise that it is not told to break.
+// A toy is a provider and its bank in one, which keeps every promise unless it is configured to
+// break it.
 type toy struct {
 	rows   []bank.Transaction
 	broken bool
@@ -108,7 +109,7 @@ func TestSuiteFindsDefects(t *testing.T) {
 			Secrets: []string{"canary"},
 		})
 		if (err == nil) != (defect == "") {
-			t.Errorf("defect %q: %s answers %v", defect, check, err)
+			t.Errorf("defect %q: %s returns %v", defect, check, err)
 		}
 	}
 	p := &toy{}

@@ -18,8 +18,8 @@ type ledger struct {
 	rows    map[string]bank.Transaction
 	bad     []bank.Bad
 	cursor  string
-	changed int // rows that were stored or taken away
-	linked  int // rows that named the pending one which they replace
+	changed int // rows that were stored or removed
+	linked  int // rows that named the pending row which they replace
 	retry   func(error) bool
 	errors  []error
 }
@@ -64,7 +64,7 @@ func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 			l.remove(removed)
 			for key := range fresh {
 				if !seen[key] {
-					delete(l.rows, key) // from a void loop, and never told to be gone
+					delete(l.rows, key) // from a void loop, and never reported as removed
 				}
 			}
 			return nil
@@ -80,7 +80,8 @@ func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 	return errors.New("the loop does not end")
 }
 
-// start is where a loop begins: a window reaches back from the newest row that is stored.
+// start returns the position at which a loop begins: a window reaches back from the newest stored
+// row.
 func (l *ledger) start() bank.Position {
 	at := bank.Position{Cursor: l.cursor}
 	if days := l.s.Provider.Traits().WindowDays; days > 0 && len(l.rows) > 0 {
@@ -140,7 +141,7 @@ func (l *ledger) remove(rows []bank.Removal) {
 	}
 }
 
-// compare holds what was stored against the bank.
+// compare compares the stored rows with the bank's.
 func (l *ledger) compare() error {
 	truth, _ := l.s.Bank.Truth()
 	missing := make(map[string]bank.Transaction, len(truth))

@@ -70,8 +70,8 @@ type Statement struct {
 }
 
 // Cut writes a statement of some days, oldest or newest row first. Its last day may be incomplete,
-// like an export at noon. The first day is complete unless the ids belong to the rows: with two
-// equal rows, nobody could tell which one a file without ids begins with.
+// like an export at noon. The first day is complete unless the rows have ids: with two equal rows,
+// nobody could know which one a file without ids begins with.
 func (p *Paper) Cut() Statement {
 	days := slices.Compact(func() (out []string) {
 		for _, row := range p.rows {

@@ -50,8 +50,8 @@ func (b *counterBank) file() []byte {
 	return out.Bytes()
 }
 
-// Truth gives the rows the identities that their own words have; what is compared is whether a file
-// that says them brings the same.
+// Truth gives the rows the identities that follow from their own texts. The comparison shows
+// whether a file with these texts brings the same rows.
 func (b *counterBank) Truth() ([]bank.Transaction, []bank.Account) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

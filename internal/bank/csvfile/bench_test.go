@@ -65,8 +65,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestMemory makes sure that a file is read as a stream: what stays in use beside the file does not
-// grow with it.
+// TestMemory makes sure that a file is read as a stream: memory beside the file does not grow with
+// it.
 func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap, which others would fill
 	data := large(benchRows / 5)
 	p, err := csvfile.Inspect(t.Context(), bytes.NewReader(data), csvfile.Options{})

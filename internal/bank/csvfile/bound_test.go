@@ -57,8 +57,8 @@ func TestBounds(t *testing.T) { //nolint:paralleltest // it measures
 	}
 }
 
-// What a preview says, sent back as options, changes nothing: an import takes the same body and the
-// mapping.
+// The result of a preview, sent back as options, changes nothing: an import takes the same body and
+// the mapping.
 func TestPreviewSentBack(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/formats/*.csv")

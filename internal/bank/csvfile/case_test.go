@@ -374,7 +374,8 @@ func TestQuoteNeverClosed(t *testing.T) {
 	}
 }
 
-// TestColumnThatCameLater: a file that tells more than the mapping of an earlier one says so.
+// TestColumnThatCameLater: the preview warns if a file has more columns than the mapping of an
+// earlier one.
 func TestColumnThatCameLater(t *testing.T) {
 	t.Parallel()
 	before := "Date,Description,Amount\n2026-03-04,Landlord,-850.00\n2026-03-05,Grocer,-12.50\n"

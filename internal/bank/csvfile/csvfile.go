@@ -33,7 +33,7 @@ const (
 	Windows1250 = "windows-1250"
 )
 
-// What distinguishes money out from money in.
+// How money out is distinguished from money in.
 const (
 	NegativeOut = "negative_out" // a minus is money out, as most banks write it
 	PositiveOut = "positive_out" // a plus is money out, as many cards write it
@@ -50,14 +50,13 @@ const (
 	Low    = "low"    // a person should look: see the warnings
 )
 
-// Options are what a caller has fixed; everything else is inferred. The zero value infers
-// everything.
+// Options are fixed by the caller; everything else is inferred. The zero value infers everything.
 type Options struct {
 	Encoding  string `json:"encoding,omitempty"`
 	Delimiter string `json:"delimiter,omitempty"`
 	// counted from 1 as a spreadsheet does; 0 is "there is none"
 	HeaderRow *int `json:"header_row,omitempty"`
-	// such as DD/MM/YYYY; what counts is the order of the letters
+	// Such as DD/MM/YYYY; only the order of the letters matters.
 	DateFormat       string         `json:"date_format,omitempty"`
 	DecimalSeparator string         `json:"decimal_separator,omitempty"`
 	AmountSign       string         `json:"amount_sign,omitempty"`
@@ -196,7 +195,7 @@ type Preview struct {
 
 	Rejected []RowError `json:"-"` // the first of RowsRejected
 
-	// What the file tells of its account, for one that is made for it.
+	// The file's information about its account, for an account that is created for it.
 	Bank           string         `json:"bank,omitempty"`            // whose the known format is
 	AccountNumber  text.Untrusted `json:"account_number,omitempty"`  // that all rows name, or the lines above the table
 	FormatCurrency money.Currency `json:"format_currency,omitempty"` // that the known format implies
@@ -243,8 +242,8 @@ type Row struct {
 	count   text.Untrusted // what stands in the column of ids where that only counts the rows
 }
 
-// A RowError says why a row is not a transaction that can be stored. It never concerns the file as
-// a whole.
+// A RowError is the reason why a row is not a transaction that can be stored. It never concerns the
+// file as a whole.
 type RowError struct {
 	Row     int    `json:"row"`
 	Code    string `json:"code"`

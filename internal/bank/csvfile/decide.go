@@ -25,19 +25,18 @@ func (i *inspection) decideDecimal() {
 	case point > 0 && comma > 0:
 		i.guesses++
 		i.warn("decimal_mixed",
-			"some amounts have a decimal point and others a decimal comma; the more common one was used, and rows "+
-				"with "+
-				"the other are rejected")
+			"some amounts have a decimal point and others a decimal comma; the more common one is used, and "+
+				"rows with the other are rejected")
 	case silent && openPoint+openComma > 0:
 		// Statements have two decimals, hardly ever three.
 		i.blind++
 		i.warn("decimal_ambiguous",
-			"no amount shows whether a separator before three digits marks thousands or decimals; it was read as "+
-				"thousands unless decimal_separator says otherwise")
+			"the amounts don't show whether a separator before three digits means thousands or decimals; it "+
+				"is read as thousands unless you set decimal_separator")
 	}
 }
 
-// kindOfSign is what tells the direction, as far as the columns alone say it.
+// kindOfSign returns how the direction is marked, as far as the columns alone show it.
 func (i *inspection) kindOfSign() string {
 	m := &i.plan.mapping
 	switch sign := i.options.AmountSign; {
@@ -65,9 +64,8 @@ func (i *inspection) decideSign(v *verdict) {
 		if proven && proof != f.sign && v.pairs >= 3 {
 			i.blind++
 			i.warn("sign_contradicts_balance",
-				"the known format and the running balance disagree about which sign is money out; check the sample "+
-					"and "+
-					"set amount_sign")
+				"the known format and the running balance disagree on which sign is money out; check the "+
+					"sample and set amount_sign")
 		}
 	case proven:
 		p.sign = proof
@@ -76,28 +74,30 @@ func (i *inspection) decideSign(v *verdict) {
 	case v.negativeOut > 2*v.positiveOut:
 		p.sign = NegativeOut
 		i.guesses++
-		i.warn("sign_inferred", "the rows' texts suggest that a minus is money out; set amount_sign if it is not")
+		i.warn("sign_inferred", "the descriptions suggest that negative amounts are money out; set amount_sign if "+
+			"this is wrong")
 	case v.positiveOut > 2*v.negativeOut:
 		p.sign = PositiveOut
 		i.guesses++
-		i.warn("sign_inferred", "the rows' texts suggest that a plus is money out; set amount_sign if it is not")
+		i.warn("sign_inferred", "the descriptions suggest that positive amounts are money out; set amount_sign if "+
+			"this is wrong")
 	case v.negative >= v.positive:
 		p.sign = NegativeOut
 		i.guesses++
 		i.warn("sign_inferred",
-			"nothing in the file proves which sign is money out; a minus was assumed, as most banks write it")
+			"the file doesn't show which sign is money out; a minus is assumed, as with most banks; set "+
+				"amount_sign if this is wrong")
 	default:
 		p.sign = PositiveOut
 		i.blind++
 		i.warn("sign_ambiguous",
-			"nothing in the file proves which sign is money out; a plus was assumed, because most rows have one; "+
-				"check "+
-				"the sample and set amount_sign")
+			"the file doesn't show which sign is money out; a plus is assumed, because most rows have one; "+
+				"check the sample and set amount_sign")
 	}
 }
 
-// checkSplit holds two columns against the balance. Where there is no header, the balance says
-// which is which.
+// checkSplit checks two columns by the balance. Without a header, the balance decides which is
+// which.
 func (i *inspection) checkSplit(v *verdict, proof string, proven bool) {
 	m := &i.plan.mapping
 	if proven && proof == PositiveOut && v.pairs >= 2 {
@@ -106,20 +106,20 @@ func (i *inspection) checkSplit(v *verdict, proof string, proven bool) {
 		} else {
 			i.blind++
 			i.warn("sign_contradicts_balance",
-				"the running balance rises with what the file calls money out; check the sample and swap "+
-					"mapping.debit "+
-					"and mapping.credit if they are the wrong way round")
+				"the running balance rises with money out; check the sample, and swap mapping.debit and "+
+					"mapping.credit if they are mixed up")
 		}
 	}
 	if i.layout.header == 0 && i.layout.known == nil && !proven {
 		i.blind++
 		i.warn("sign_ambiguous",
-			"nothing in the file says which of the two amount columns is money out; the first was assumed")
+			"the file doesn't show which of the two amount columns is money out; the first is assumed; check "+
+				"the sample")
 	}
 	if v.mixedDebit || v.mixedCredit {
 		i.guesses++
 		i.warn("split_signs_mixed",
-			"a column of money out or money in has amounts of both signs; the signs are ignored")
+			"a money-in or money-out column has amounts of both signs; the signs are ignored")
 	}
 }
 
@@ -134,9 +134,9 @@ func (c *column) bestOrder() dateOrder {
 	return best
 }
 
-// decideOrder settles day and month: by the caller, by a part above 12 in any row, by the other
-// dates of the file, by the format, by the order of the rows, which are sorted and whose direction
-// the balance may tell, and at last by custom.
+// decideOrder decides the order of day and month. It uses, in this order: the caller's choice, a
+// part above 12 in any row, the other dates of the file, the format, the order of the rows, which
+// are sorted in a direction that the balance may show, and finally the custom.
 func (i *inspection) decideOrder(v *verdict, date *column) {
 	p := &i.plan
 	if o, ok := parseOrder(i.options.DateFormat); ok {
@@ -147,7 +147,8 @@ func (i *inspection) decideOrder(v *verdict, date *column) {
 	if most := date.byOrder[p.order]; most < date.dates {
 		i.guesses++
 		i.warn("dates_mixed",
-			"no single date format fits all dates; the one that fits most was used, and the others are rejected")
+			"no date format matches all dates; the most common one is used, and rows with other formats are "+
+				"rejected")
 	}
 	if p.order == ymd || d != m {
 		return
@@ -167,25 +168,27 @@ func (i *inspection) decideOrder(v *verdict, date *column) {
 	if o, why := date.sorted(v); why != "" {
 		p.order = o
 		i.guesses++
-		i.warn("date_order_ambiguous", "no date has a day above 12; "+why+" decided that dates are "+
-			date.looks.format(o)+"; set date_format if they are not")
+		i.warn("date_order_ambiguous", "no date has a day above 12; "+why+" shows that dates are "+
+			date.looks.format(o)+"; set date_format if this is wrong")
 		return
 	}
 	if f := i.layout.known; f != nil && (f.order == dmy || f.order == mdy) {
 		p.order = f.order
 		i.guesses++
-		i.warn("date_order_ambiguous", "nothing in the file tells day and month apart; "+date.looks.format(p.order)+
-			" was used, as usual for the format that the columns look like; set date_format if this is wrong")
+		i.warn("date_order_ambiguous",
+			"the file doesn't show which number is the day and which the month; "+date.looks.format(p.order)+
+				" is used, as is usual for this kind of file; set date_format if this is wrong")
 		return
 	}
 	p.order = i.customaryOrder()
 	i.blind++
-	i.warn("date_order_ambiguous", "nothing in the file tells day and month apart; "+date.looks.format(p.order)+
-		" was assumed by convention; check the sample and set date_format")
+	i.warn("date_order_ambiguous",
+		"the file doesn't show which number is the day and which the month; "+date.looks.format(p.order)+
+			" is assumed; check the sample and set date_format")
 }
 
-// otherDates lets the other date columns of the file, if they are written alike, tell day and month
-// apart.
+// otherDates uses the other date columns of the file, if they are written alike, to distinguish day
+// and month.
 func (i *inspection) otherDates(date *column) (dateOrder, bool) {
 	d, m := 0, 0
 	for n := range i.columns {
@@ -200,12 +203,12 @@ func (i *inspection) otherDates(date *column) (dateOrder, bool) {
 	return mdy, m > d
 }
 
-// sorted finds the order in which the rows are sorted by date, and says what decided.
+// sorted finds the order in which the rows are sorted by date, and returns what decided it.
 func (c *column) sorted(v *verdict) (dateOrder, string) {
 	breaks := func(o dateOrder) int { return min(c.rises[o], c.falls[o]) }
 	why := "the order of the rows"
 	if _, oldestFirst, ok := v.proven(); ok && v.ordered() {
-		why = "the order of the rows, whose direction the running balance shows,"
+		why = "the order of the rows with the running balance"
 		breaks = func(o dateOrder) int {
 			if oldestFirst {
 				return c.falls[o]

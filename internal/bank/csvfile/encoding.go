@@ -19,10 +19,10 @@ import (
 
 // magics begin files that people mistake for CSV.
 var magics = map[string][]string{
-	"an Excel workbook or a compressed file":            {"\xd0\xcf\x11\xe0", "PK\x03\x04", "\x1f\x8b"},
-	"a PDF or a picture":                                {"%PDF", "\x89PNG", "\xff\xd8\xff"},
-	"an XML or OFX file":                                {"<?xml", "OFXHEADER"},
-	"a web page (had the session at the bank expired?)": {"<!DOCTYPE", "<!doctype", "<html"},
+	"an Excel workbook or a compressed file":          {"\xd0\xcf\x11\xe0", "PK\x03\x04", "\x1f\x8b"},
+	"a PDF or a picture":                              {"%PDF", "\x89PNG", "\xff\xd8\xff"},
+	"an XML or OFX file":                              {"<?xml", "OFXHEADER"},
+	"a web page (your bank session may have expired)": {"<!DOCTYPE", "<!doctype", "<html"},
 }
 
 // marks are the byte order marks.
@@ -73,8 +73,8 @@ func open(file io.ReaderAt, encoding string) io.Reader {
 	return r
 }
 
-// detectEncoding reads the whole file, because the one byte that tells may stand in the last row.
-// It says whether some of it cannot be read.
+// detectEncoding reads the whole file, because the only byte that decides may be in the last row.
+// It reports whether parts of the file cannot be read.
 func detectEncoding(ctx context.Context, file io.ReaderAt) (name string, damaged bool, err error) {
 	c, err := count(ctx, file)
 	if err != nil {
@@ -83,7 +83,7 @@ func detectEncoding(ctx context.Context, file io.ReaderAt) (name string, damaged
 	for what, begins := range magics {
 		if slices.ContainsFunc(begins, func(m string) bool { return strings.HasPrefix(c.head, m) }) {
 			return "", false, errs.New(errs.UnsupportedMediaType,
-				"this is %s; export the statement as CSV and send that", what)
+				"this is %s, not a CSV; export the statement as CSV", what)
 		}
 	}
 	for _, m := range marks {
@@ -101,7 +101,7 @@ func detectEncoding(ctx context.Context, file io.ReaderAt) (name string, damaged
 		return UTF16BE, false, nil
 	case (c.odd+c.even)*20 > c.size:
 		return "", false, errs.New(errs.UnsupportedMediaType,
-			"this is not text; export the statement as CSV and send that")
+			"this is not a text file; export the statement as CSV")
 	case c.invalid == 0:
 		return UTF8, false, nil
 	case c.valid >= 4*c.invalid:
@@ -112,7 +112,7 @@ func detectEncoding(ctx context.Context, file io.ReaderAt) (name string, damaged
 	return Windows1252, false, nil
 }
 
-// counts are what the bytes of a file tell about its encoding.
+// counts are the bytes of a file that indicate its encoding.
 type counts struct {
 	head           string
 	size           int
@@ -158,7 +158,8 @@ func count(ctx context.Context, file io.ReaderAt) (counts, error) {
 	}
 }
 
-// sequences counts those of a block and answers how many of its last bytes belong to the next one.
+// sequences counts the sequences of a block and returns how many of its last bytes belong to the
+// next one.
 func (c *counts) sequences(block []byte, last bool) (rest int) {
 	for len(block) > 0 {
 		if block[0] < utf8.RuneSelf {

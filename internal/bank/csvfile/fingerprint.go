@@ -27,7 +27,7 @@ type Fingerprints struct {
 // Of returns the key of the next row, under which it is stored if it is new.
 func (f *Fingerprints) Of(r Row) string { return f.mark(r).key }
 
-// A mark is all that a row can be recognised by.
+// A mark is all that a row can be recognized by.
 type mark struct {
 	key     string   // under which the row is stored if it is new
 	likes   [16]byte // of its day, amount, account and text: see [plainKey]
@@ -72,7 +72,7 @@ func (f *Fingerprints) next(of [16]byte) int {
 }
 
 // idPrefix begins the keys of rows with an id: the account that the row names, the id with the
-// amount, the day, and the count, parted by points. A reader of stored keys can tell the parts.
+// amount, the day, and the count, separated by points, so a reader of stored keys can parse them.
 const idPrefix = "csv2."
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

@@ -53,7 +53,7 @@ func TestFingerprintsForgiveExports(t *testing.T) {
 	a, b := coffee(), coffee()
 	b.Number, b.Name, b.Currency, b.Category = 77, text.Name("  CORNER \t coffee "), "EUR", "Food"
 	if prints([]csvfile.Row{a})[0] != prints([]csvfile.Row{b})[0] {
-		t.Error("case, white space or what is no part of the charge made a difference")
+		t.Error("case, white space or text outside the charge made a difference")
 	}
 	a.ID, b.ID, b.Name = "x1", "X1", "Corner Coffee Ltd"
 	if prints([]csvfile.Row{a})[0] != prints([]csvfile.Row{b})[0] {

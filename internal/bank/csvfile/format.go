@@ -36,7 +36,7 @@ type rule struct {
 //go:embed formats.txt
 var formatsText string
 
-// formats are the exports that are known; the file says how it is written.
+// formats are the known exports; the embedded file explains its syntax.
 var formats = parseFormats(formatsText)
 
 // parseFormats panics at a word that it does not know: the file is ours.
@@ -110,8 +110,8 @@ var currencies = map[string]money.Currency{
 	"se": "SEK", "pl": "PLN", "ca": "CAD", "au": "AUD", "sg": "SGD", "in": "INR",
 }
 
-// currency is the one that the format implies. A format that several banks have implies none, and
-// so does one that is only known by its shape.
+// currency returns the currency that the format implies. A format that several banks use implies
+// none, and so does a format that is only known by its shape.
 func (f *format) currency() money.Currency {
 	if f == nil || f.bank == "" || f.names == "" && !f.exact {
 		return ""
@@ -120,7 +120,7 @@ func (f *format) currency() money.Currency {
 	return currencies[country]
 }
 
-// known finds the format of a header: the one that knows most of its names.
+// known finds the format of a header: the format that has most of its names.
 func known(fields []string) *format {
 	have := normal(fields)
 	var best *format
@@ -144,7 +144,7 @@ func normal(fields []string) (out []string) {
 	return out
 }
 
-// knows is how many names the format has, if a header has them all in their order; else 0.
+// knows returns how many names the format has, if a header has them all in their order; else 0.
 func (f *format) knows(have []string) int {
 	if f.names == "" {
 		return 0

@@ -82,7 +82,7 @@ func TestFormatsGolden(t *testing.T) {
 	}
 }
 
-// Every known format has a file that is recognised as it.
+// Every known format has a file that is recognized as it.
 func TestEveryFormatHasAFile(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("formats.txt")

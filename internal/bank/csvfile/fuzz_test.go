@@ -30,7 +30,7 @@ func seeds(f *testing.F) [][]byte {
 		bytes.Repeat([]byte("\"a\n"), 1000), bytes.Repeat([]byte(","), 5000))
 }
 
-// FuzzInspect holds previews of anything against what callers rely on.
+// FuzzInspect checks the guarantees of previews on arbitrary input.
 func FuzzInspect(f *testing.F) {
 	for _, s := range seeds(f) {
 		f.Add(s)

@@ -28,8 +28,8 @@ func (h *holder) see(r Row) {
 	}
 }
 
-// concern says what the file tells of its account, and warns of what an import into one account
-// would hide.
+// concern adds the file's information about its account, and warns of anything that an import into
+// one account would hide.
 func (i *inspection) concern(h *holder) {
 	i.out.Assumed = h.assumed
 	if !h.currencies {
@@ -39,8 +39,8 @@ func (i *inspection) concern(h *holder) {
 	case h.several:
 		i.guesses++
 		i.warn("several_accounts",
-			"the rows name several accounts, but an import puts all of them into one; if they are different accounts, "+
-				"import one file per account")
+			"the rows belong to several accounts, but an import uses one; to keep them apart, import one "+
+				"file per account")
 	case h.account != "":
 		i.out.AccountNumber = h.account
 	default:
@@ -64,7 +64,7 @@ var foreign = []struct{ names, advice string }{
 	},
 }
 
-// isForeign says what to do with such a file.
+// isForeign reports whether a header is that of a foreign export, and returns advice for it.
 func isForeign(fields []string) (advice string, ok bool) {
 	for _, f := range foreign {
 		if (&format{names: f.names}).knows(normal(fields)) > 0 {

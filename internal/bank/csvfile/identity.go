@@ -19,16 +19,16 @@ type Stored struct {
 	Name  string
 }
 
-// An Identity says which stored row a row of a file corresponds to.
+// An Identity maps a row of a file to a stored row.
 type Identity struct {
 	Key    string // under which the row is, or will be, stored
 	Stored bool   // the account has it already
 	Was    string // the key until now, where the row has moved to another day; else empty
 }
 
-// Identities says which stored rows the rows of a file correspond to. A file lists every row of the
-// days that it covers, and may be written in a different style than earlier files, so keys alone
-// are not enough; see [Identify].
+// Identities maps the rows of a file to stored rows. A file lists every row of the days that it
+// covers, and may be written in a different style than earlier files, so keys alone are not enough;
+// see [Identify].
 type Identities struct {
 	prints Fingerprints
 	stored []Stored
@@ -39,22 +39,22 @@ type Identities struct {
 
 const fresh = -1
 
-// mostEqual is how many equal rows of a day are told apart where they are looked for under keys of
-// another manner. Rows that keep their manner have no such bound.
+// mostEqual is the most equal rows of a day that are matched with keys of another kind. Rows with
+// the same kind of key have no such limit.
 const mostEqual = 64
 
 // Identify finds the rows of a file among those that the account has on the days from p.FirstDate
-// to p.LastDate, deleted ones included. Each stored row is one row of the file at most. A row is,
-// in this order:
+// to p.LastDate, including deleted ones. Each stored row matches at most one row of the file. A row
+// matches, in this order:
 //
-//   - what is stored under its key;
-//   - what is stored on its day with its amount and text, where one of the two has no id: a bank
-//     may give ids in one file and count the rows of another;
-//   - what is stored with its id and amount on another day, if that day lies between the first and
+//   - the row stored under its key;
+//   - a row stored on its day with its amount and text, if one of the two has no id: a bank may
+//     give ids in one file and count the rows of another;
+//   - a row stored with its id and amount on another day, if that day lies between the first and
 //     the last of the file, which no longer lists it there. The first and the last day do not
 //     count: a file that ends at noon leaves out the afternoon.
 //
-// What is none of these is new.
+// A row that matches none of these is new.
 func Identify(ctx context.Context, file io.ReaderAt, p Preview, stored []Stored) (*Identities, error) {
 	m := matcher{
 		Identities: Identities{stored: stored, moved: map[int]int32{}}, first: p.FirstDate, last: p.LastDate,
@@ -275,8 +275,8 @@ func pop[K comparable](m *matcher, from map[K][]int32, key K) (at int32, ok bool
 	return at, ok
 }
 
-// accountOf and familyOf are parts of a key that begins with idPrefix, the latter of one that ends
-// with the day.
+// accountOf and familyOf return parts of a key that begins with idPrefix; for familyOf it ends with
+// the day.
 func accountOf(key string) string {
 	account, _, _ := strings.Cut(key[len(idPrefix):], ".")
 	return account
@@ -286,7 +286,7 @@ func familyOf(day string) string {
 	return day[:strings.LastIndexByte(day[:len(day)-1], '.')+1]
 }
 
-// textOf is what two rows of one account have in common that read alike.
+// textOf returns a hash of the account, the day, the amount and the text of a row.
 func textOf(account, date string, cents int64, name string) [16]byte {
 	b := make([]byte, 0, 256)
 	b = append(append(b, account...), 0)

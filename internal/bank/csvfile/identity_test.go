@@ -201,7 +201,7 @@ func TestMovedRows(t *testing.T) {
 		if rows, _ := s.Rows(t.Context()); err != nil || got != x.want || len(rows) != x.rows {
 			t.Errorf("%s: %+v, %d rows, want %+v, %d; %v", name, got, len(rows), x.want, x.rows, err)
 		}
-		// What moved is found under its new day.
+		// A row that moved is found under its new day.
 		if got, err := s.Put(t.Context(), x.second); err != nil || got.Added+got.Modified != 0 {
 			t.Errorf("%s, again: %+v, %v", name, got, err)
 		}
@@ -209,7 +209,7 @@ func TestMovedRows(t *testing.T) {
 }
 
 // Rows that are stored under the keys of before, which had no day where there was an id, are
-// recognised: importing their files again adds nothing. The keys are as they were written then.
+// recognized: importing their files again adds nothing. The keys are as they were written then.
 func TestFormerKeys(t *testing.T) {
 	t.Parallel()
 	former := []csvfile.Stored{
@@ -274,7 +274,7 @@ func TestFormerKeys(t *testing.T) {
 	}
 }
 
-// A column that only numbers rows is told from one of ids.
+// A column that only numbers rows is distinguished from one of ids.
 func TestCountingColumns(t *testing.T) {
 	t.Parallel()
 	for ids, want := range map[string]bool{

@@ -104,10 +104,10 @@ func (i *inspection) findTable(ctx context.Context) error {
 		return errs.New(errs.UnsupportedMediaType, "%s", advice)
 	}
 	if i.layout.known != nil && i.layout.known.id == "pl-mbank" && encoding == Windows1252 && i.options.Encoding == "" {
-		encoding = Windows1250 // the two are told apart by language only
+		encoding = Windows1250 // only the language distinguishes the two
 	}
 	if damaged {
-		i.warn("unreadable_characters", "some characters of the file are damaged and were left out")
+		i.warn("unreadable_characters", "some characters of the file are damaged and were removed")
 	}
 	l := &i.layout
 	i.plan = plan{
@@ -172,7 +172,7 @@ func (i *inspection) findColumns(ctx context.Context) (err error) {
 	}
 	if i.rows == 0 {
 		return errs.New(errs.InvalidBody,
-			"the file has no rows; export the statement as CSV for a period with transactions")
+			"the file has no rows; export a period with transactions as CSV")
 	}
 	if err := checkMapping(&m, i.options.AmountSign); err != nil {
 		return err
@@ -187,8 +187,9 @@ func (i *inspection) findColumns(ctx context.Context) (err error) {
 	return nil
 }
 
-// unread warns of what the file tells beside the given mapping, which may be that of an earlier
-// file without such a column. It is not read unasked: somebody may have left it out on purpose.
+// unread warns of columns of the file that the given mapping does not use, for example because it
+// is from an earlier file without them. They are not read unasked: someone may have left them out
+// on purpose.
 func (i *inspection) unread(given, found *Mapping) {
 	used := map[int]bool{}
 	for _, s := range given.slots() {
@@ -202,8 +203,8 @@ func (i *inspection) unread(given, found *Mapping) {
 				"add it to the mapping as %s", at.Index, what, field))
 		}
 	}
-	warn(given.Detail, found.Detail, "detail", "the purpose of the payments")
-	warn(given.Balance, found.Balance, "balance", "the balance after each payment")
+	warn(given.Detail, found.Detail, "detail", "the memo of the transactions")
+	warn(given.Balance, found.Balance, "balance", "the balance after each transaction")
 }
 
 // checks finds the columns of a format's rules; a version of the format without one has no such
@@ -256,8 +257,8 @@ func (i *inspection) decide(ctx context.Context) error {
 	if v.counts {
 		i.plan.counts = true
 		i.warn("id_counts_rows",
-			"the id column only numbers the rows of this file, so it does not identify them; rows are recognised by "+
-				"day, amount and text")
+			"the id column only numbers the rows of this file, so rows are recognized by date, amount and "+
+				"text instead")
 	}
 	i.decideSign(&v)
 	i.decideOrder(&v, date)
@@ -304,7 +305,8 @@ func (i *inspection) sample(ctx context.Context) error {
 	}
 	if i.out.RowsRejected > 0 {
 		i.warn("rows_rejected",
-			"some rows cannot be read and are left out; the preview and the import's result give the reasons")
+			"some rows are unreadable and will be skipped; the preview and the import's result list the "+
+				"reasons")
 	}
 	i.concern(&owner)
 	i.out.Confidence = i.confidence()

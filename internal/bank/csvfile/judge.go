@@ -23,8 +23,8 @@ type verdict struct {
 	rises, falls int // of the dates, where day and month are sure
 }
 
-// An entry is a row as the judge sees it: signed as in the file, or, where the direction is told
-// otherwise, positive for money in.
+// An entry is a row as the judge sees it: signed as in the file, or, if the direction is marked in
+// another way, positive for money in.
 type entry struct {
 	amount, balance money.Amount
 	amountOK        bool
@@ -135,8 +135,8 @@ func (v *verdict) words(rec record, amount money.Amount, m Mapping, hints []*Col
 	}
 }
 
-// proven is what the balance proves: the sign of money out, and whether the oldest row comes first.
-// Chance fits a row or two, so most pairs must agree.
+// proven returns what the balance proves: the sign of money out, and whether the oldest row comes
+// first. One or two rows can fit by chance, so most pairs must agree.
 func (v *verdict) proven() (sign string, oldestFirst, ok bool) {
 	v.dropDirection()
 	most := max(v.downAdded, v.downTaken, v.upAdded, v.upTaken)
@@ -154,8 +154,8 @@ func (v *verdict) proven() (sign string, oldestFirst, ok bool) {
 	return sign, max(v.downAdded, v.downTaken) == most, true
 }
 
-// dropDirection lets dates that run one way exclude what would need the other: of equal amounts the
-// balance alone cannot tell.
+// dropDirection excludes a direction of the file that contradicts the dates. With equal amounts the
+// balance alone cannot decide.
 func (v *verdict) dropDirection() {
 	switch {
 	case v.rises > 0 && v.falls == 0:
@@ -165,7 +165,7 @@ func (v *verdict) dropDirection() {
 	}
 }
 
-// ordered says whether the balance tells the direction of the file too.
+// ordered reports whether the balance also shows the direction of the file.
 func (v *verdict) ordered() bool {
 	return max(v.downAdded, v.downTaken) != max(v.upAdded, v.upTaken)
 }

@@ -107,8 +107,8 @@ func drawDialect(t *rapid.T) dialect {
 	return d
 }
 
-// drawStatement makes rows from which everything can be told: a day above 12, amounts of different
-// size, a balance.
+// drawStatement makes rows that determine everything: a day above 12, amounts of different size, a
+// balance.
 func drawStatement(t *rapid.T) []line {
 	n := rapid.IntRange(4, 20).Draw(t, "rows")
 	out := make([]line, n)
@@ -267,8 +267,8 @@ func (d dialect) readsBack(ctx context.Context, data string, rows []line, o csvf
 	return nil
 }
 
-// TestAnyDialectReadsBack is the law of the package: what is written in any manner is read as it
-// was meant.
+// TestAnyDialectReadsBack checks the law of the package: rows written in any dialect are read back
+// with the same meaning.
 func TestAnyDialectReadsBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -57,7 +57,7 @@ func findLayout(file io.ReaderAt, encoding string, o Options) (layout, error) {
 	return best, nil
 }
 
-// excelHint reads a first line such as "sep=;", by which Excel is told the delimiter.
+// excelHint reads a first line such as "sep=;", which sets the delimiter for Excel.
 func excelHint(head []record, comma byte) (byte, bool) {
 	line := strings.Join(head[0].fields, string(comma))
 	rest, ok := strings.CutPrefix(strings.ToLower(line), "sep=")
@@ -86,7 +86,7 @@ func readHead(file io.ReaderAt, encoding string, comma byte) ([]record, error) {
 	return out, nil
 }
 
-// survey finds the header and the rows of the table, and says how much the result looks like one.
+// survey finds the header and the rows of the table, and scores how much the result looks like one.
 func (l *layout) survey(head []record, fixed *int) (score int) {
 	widths := map[int]int{}
 	first := -1
@@ -189,7 +189,7 @@ func isValue(cell string) bool {
 	return date || isNumber
 }
 
-// isWords reports a record that could be the header of the one that follows it, in whatever
+// isWords reports whether a record could be the header of the record that follows it, in any
 // language.
 func isWords(rec, next record) bool {
 	filled := 0

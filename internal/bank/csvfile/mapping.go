@@ -7,8 +7,8 @@ import (
 	"coffer/internal/errs"
 )
 
-// resolve finds the columns of a mapping by their names. What a known format has in some of its
-// versions only may be missing.
+// resolve finds the columns of a mapping by their names. Columns that only some versions of a known
+// format have may be missing.
 func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error) {
 	var faults []errs.Detail
 	for _, s := range m.slots() {
@@ -42,10 +42,10 @@ func checkMapping(m *Mapping, sign string) error {
 		return errs.Field("amount_sign", "conflict",
 			"split needs mapping.debit and mapping.credit instead of mapping.amount, and flag needs mapping.flag")
 	case m.Date == nil:
-		return errs.Field("mapping.date", "required", "no date column was found; name it in mapping.date")
+		return errs.Field("mapping.date", "required", "no date column found; set it in mapping.date")
 	case m.Amount == nil && m.Debit == nil && m.Credit == nil:
 		return errs.Field("mapping.amount", "required",
-			"no amount column was found; name it in mapping.amount, or name two in mapping.debit and mapping.credit")
+			"no amount column found; set it in mapping.amount, or set two in mapping.debit and mapping.credit")
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (f *finder) holds(slot string, c *column) bool {
 	return c.filled > 0
 }
 
-// fill finds by content alone what names did not tell.
+// fill finds, by content alone, the columns that names did not determine.
 func (f *finder) fill(m *Mapping) {
 	f.first(&m.Date, func(c *column) bool { return c.isDates() && c.filled*2 > f.rows })
 	if m.Amount == nil && m.Debit == nil && m.Credit == nil {
@@ -141,7 +141,7 @@ func (f *finder) fill(m *Mapping) {
 	}
 	if m.Flag != nil && m.Amount != nil && f.columns[m.Amount.Index].negative > 0 {
 		f.used[m.Flag.Index] = false
-		m.Flag = nil // the sign tells already
+		m.Flag = nil // the sign is enough
 	}
 	f.first(&m.Currency, func(c *column) bool { return c.isCurrency(true) && c.filled*2 > f.rows })
 	if m.Name != nil || m.MerchantName != nil {
@@ -181,7 +181,7 @@ func (f *finder) fillAmounts(m *Mapping) {
 		}
 	}
 	if len(with) == 0 {
-		with = all // whole amounts: nothing tells them from numbers of cheques
+		with = all // whole amounts: nothing distinguishes them from check numbers
 	}
 	var full, half []int
 	for _, i := range with {

@@ -27,9 +27,9 @@ const (
 )
 
 var (
-	errNotNumber = errors.New("the amount is not a number that can be read")
+	errNotNumber = errors.New("the amount is not a readable number")
 	errDecimals  = errors.New("the amount has more than two decimals")
-	errNoRoom    = errors.New("the amount is larger than ten digits before the decimal mark")
+	errNoRoom    = errors.New("the amount has more than ten digits before the decimal mark")
 )
 
 // symbols are currency signs that mean one currency; a dollar may be anybody's.
@@ -136,8 +136,8 @@ func leadingWord(s string) string {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// vote says which mark a figure shows to be the decimal one: '.', ',' or 0 where it has none. One
-// mark before exactly three digits leaves it open.
+// vote returns the mark that a figure shows to be the decimal one: '.', ',' or 0 if it has none. A
+// single mark before exactly three digits leaves it open.
 func (f figure) vote() (mark byte, open bool) {
 	point, comma := strings.LastIndexByte(f.core, '.'), strings.LastIndexByte(f.core, ',')
 	switch {

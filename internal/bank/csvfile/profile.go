@@ -162,8 +162,8 @@ func (c *column) isFlag(rows int) bool {
 	return true
 }
 
-// isCurrency reports a column of currency codes. Without a name that says so, only common ones
-// count: banks abbreviate much to three letters.
+// isCurrency reports whether the column has currency codes. Without a matching name, only common
+// ones count, because banks abbreviate much to three letters.
 func (c *column) isCurrency(common bool) bool {
 	if c.overflow || len(c.values) == 0 {
 		return false

@@ -97,20 +97,20 @@ type fault struct {
 }
 
 var (
-	faultLong     = &fault{"too_long", "the row is too long for a statement, or a quote in it is never closed", false}
-	faultNoDate   = &fault{"no_date", "the row has no date: it is a total, a heading or a note", true}
+	faultLong     = &fault{"too_long", "the row is too long, or a quote in it is never closed", false}
+	faultNoDate   = &fault{"no_date", "no date (a total, heading or note)", true}
 	faultUndated  = &fault{"undated", "the row has an amount but no date", false}
-	faultDate     = &fault{"date", "the date does not fit the date format of the other rows", false}
+	faultDate     = &fault{"date", "the date doesn't match the date format of the other rows", false}
 	faultNoAmount = &fault{"no_amount", "the row has no amount", true}
-	faultBalance  = &fault{"balance", "the row states a balance, not a transaction", true}
-	faultBoth     = &fault{"amount", "the row has money out and money in at once", false}
-	faultFee      = &fault{"fee", "the fee is not a number that can be read", false}
-	faultFlag     = &fault{"flag", "the row does not say whether money went out or came in", false}
-	faultNeutral  = &fault{"neutral", "the row moves money within the account", true}
-	faultCurrency = &fault{"currency", "the currency is not a code of three letters", false}
-	faultPending  = &fault{"pending", "the charge is pending; it appears again when it is booked", true}
-	faultDead     = &fault{"not_completed", "the bank marks the row as not completed", true}
-	faultMemo     = &fault{"not_booked", "the row is information that does not change the balance", true}
+	faultBalance  = &fault{"balance", "a balance, not a transaction", true}
+	faultBoth     = &fault{"amount", "the row has both money out and money in", false}
+	faultFee      = &fault{"fee", "the fee is not a readable number", false}
+	faultFlag     = &fault{"flag", "the row doesn't show whether it is money in or money out", false}
+	faultNeutral  = &fault{"neutral", "money moved within the account", true}
+	faultCurrency = &fault{"currency", "the currency is not a three-letter code", false}
+	faultPending  = &fault{"pending", "pending; it will be in a later statement once posted", true}
+	faultDead     = &fault{"not_completed", "the bank marks this row as not completed", true}
+	faultMemo     = &fault{"not_booked", "information only; the balance doesn't change", true}
 )
 
 // row reads a record. The amount of the row is positive where money went out.
@@ -159,8 +159,8 @@ func (p *plan) row(rec record) (row Row, _ *fault) {
 	return row, nil
 }
 
-// undated is why a row without a date is left out. One with an amount and a text is a transaction
-// that cannot be read, unless it says that it is a total or a balance.
+// undated returns the reason why a row without a date is left out. A row with an amount and a text
+// is an unreadable transaction, unless its text names a total or a balance.
 func (p *plan) undated(rec record, cell string) *fault {
 	if pendingWords[norm(cell)] {
 		return faultPending

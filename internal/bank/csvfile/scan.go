@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Limits of one record. What is longer is not a bank's statement, or has a quote that nobody
+// Limits of one record. A longer one is not from a bank's statement, or has a quote that nobody
 // closes.
 const (
 	maxCell    = 32 << 10
@@ -95,7 +95,7 @@ func (s *scanner) next() (record, error) {
 	return record{number: s.number, fields: s.fields, broken: s.broken}, nil
 }
 
-// field reads the rest of the field that begins with c and says whether the record ends with it.
+// field reads the rest of the field that begins with c and reports whether the record ends with it.
 func (s *scanner) field(c byte) (last bool, err error) {
 	start := len(s.buf)
 	quoted := false

@@ -13,7 +13,7 @@ import (
 type role struct {
 	slot  string
 	words []string
-	parts []string // words that tell it even inside a longer name
+	parts []string // words that identify it even inside a longer name
 }
 
 // roles are the words of headers in the languages of the known formats. A column takes the first
@@ -96,7 +96,7 @@ func bare(name string) string {
 	return name
 }
 
-// fits says how well a normal name fits a role: a lower rank is surer.
+// fits returns how well a normalized name fits a role: a lower rank is surer.
 func (r role) fits(name string) (rank int, ok bool) {
 	if name == "" {
 		return 0, false
@@ -155,7 +155,7 @@ func headerCurrency(name string) money.Currency {
 	return ""
 }
 
-// directions are the words by which a column says where money went.
+// directions are the words in a column that mark the direction of money.
 var directions = map[string]direction{
 	"debit": out, "dr": out, "d": out, "db": out, "dbit": out, "af": out, "soll": out, "s": out, "out": out,
 	"debet": out, "withdrawal": out, "-": out, "debit card": out, "expense": out, "débit": out, "cargo": out,
@@ -210,7 +210,7 @@ var deadWords = map[string]bool{
 	"expired": true, "voided": true, "rejected": true, "abgelehnt": true, "storniert": true, "removed": true,
 }
 
-// outWords and inWords in the text of a row tell which sign is which, where nothing surer does.
+// outWords and inWords in the text of a row show which sign is which, if nothing surer does.
 var (
 	outWords = list("purchase|sale|pos |debit card|withdrawal|atm " +
 		"|fee|grocer|supermarket|coffee|restaurant|kartenzahlung|lastschrift|achat|paiement " +

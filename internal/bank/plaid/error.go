@@ -22,17 +22,16 @@ type verdict struct {
 var (
 	signIn = verdict{
 		class:  bank.Reauth,
-		advice: "the bank requires a new sign-in: start reauthentication of this connection",
+		advice: "the bank needs a new sign-in: reconnect the bank",
 	}
 	choose = verdict{
 		class: bank.Reauth,
-		advice: "the bank shares no accounts with this connection: start reauthentication and choose the accounts " +
-			"again",
+		advice: "the bank shares no accounts with this connection: reconnect the bank and choose the " +
+			"accounts again",
 	}
 	atBank = verdict{
-		class: bank.Reauth,
-		advice: "sign in on the bank's own website and do what it asks there, then start reauthentication of this " +
-			"connection",
+		class:  bank.Reauth,
+		advice: "sign in on your bank's website, follow its prompts, then reconnect the bank",
 	}
 	ended = verdict{
 		class:  bank.Permanent,
@@ -44,19 +43,20 @@ var (
 	}
 	unsupported = verdict{
 		class:  bank.Permanent,
-		advice: "Plaid cannot read this bank or account; try another provider, or import a CSV file",
+		advice: "Plaid doesn't support this bank or account; try another provider, or import a CSV file",
 	}
 	bankDown = verdict{
 		class:  bank.Later,
-		advice: "the bank does not respond to Plaid; coffer will try again in a few hours", wait: time.Hour,
+		advice: "the bank does not respond to Plaid; coffer will retry in a few hours", wait: time.Hour,
 	}
 	limited = verdict{
 		class:  bank.Later,
-		advice: "Plaid limits how often it can be called; coffer will try again later", wait: time.Minute,
+		advice: "Plaid's rate limit is reached; coffer will retry", wait: time.Minute,
 	}
-	exhausted = verdict{class: bank.Ours, advice: "the Plaid account has no credits left; see its dashboard"}
-	passing   = verdict{
-		class: bank.Later, advice: "Plaid has a problem of its own; coffer will try again later",
+	exhausted = verdict{class: bank.Ours, advice: "the Plaid account has no credits left; add some in its " +
+		"dashboard"}
+	passing = verdict{
+		class: bank.Later, advice: "Plaid is having problems; coffer will retry",
 		wait: 30 * time.Second,
 	}
 	wrong = verdict{
@@ -85,7 +85,7 @@ var verdicts = map[string]verdict{
 	"USER_PERMISSION_REVOKED":   ended,
 	"ITEM_NOT_FOUND":            ended,
 	"ITEM_CONCURRENTLY_DELETED": ended,
-	// Not ended: a token of another environment answers the same.
+	// The connection is not ended, because a token of another environment causes the same error.
 	"INVALID_ACCESS_TOKEN":     gone,
 	"INVALID_UPDATED_USERNAME": gone,
 
@@ -163,8 +163,8 @@ func judge(f failure, status int) *bank.Error {
 	return e
 }
 
-// isRequest knows the names that Plaid gives to requests. Whatever is longer or has dashes, as
-// tokens do, may be one that was repeated to us.
+// isRequest matches the ids that Plaid gives to requests. A longer text, or one with dashes as in
+// tokens, may be a repeated token.
 var isRequest = regexp.MustCompile(`^[A-Za-z0-9]{1,20}$`)
 
 // refused is the error of an answer that is not 200. A body that is not Plaid's, such as a proxy's

@@ -36,7 +36,7 @@ type key struct {
 	tried  time.Time // when it was last asked for again
 }
 
-// find is the key of that id: nil if Plaid has none, or none that is still in use. The error says
+// find returns the key with that id, or nil if Plaid has none that is still in use. An error means
 // that nothing is known.
 func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 	now := p.now()
@@ -68,7 +68,7 @@ func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) 
 	}
 	r.mu.Unlock()
 
-	// whoever goes away must not take the answer of all others along
+	// A caller that goes away must not cancel the request for all others.
 	public, err := p.fetchKey(context.WithoutCancel(ctx), kid)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) 
 func unknownYet() error {
 	return &bank.Error{
 		Provider: name, Class: bank.Later, Code: "KEY_LOOKUP_LIMITED",
-		Advice: "the key that signed this webhook event is not known yet; send the event again", RetryAfter: askAgain,
+		Advice: "the key that signed this webhook event is unknown; send the event again", RetryAfter: askAgain,
 	}
 }
 

@@ -112,7 +112,7 @@ func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (
 	}
 	if json.Unmarshal(given, &in) != nil || in.PublicToken == "" {
 		return bank.Linked{}, errs.Field("credentials", "required",
-			"give the public_token that Link passed to onSuccess")
+			"pass the public_token that Link returned to onSuccess")
 	}
 	var creds credentials
 	if err := p.post(ctx, "/item/public_token/exchange", in, &creds, 0); err != nil {
@@ -131,7 +131,7 @@ func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (
 	return out, nil
 }
 
-// institution says whose item it is, as far as Plaid says so.
+// institution returns the bank of an item, as far as Plaid names it.
 func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Untrusted) {
 	var out struct {
 		Item struct {
@@ -146,7 +146,7 @@ func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Un
 	return string(out.Item.ID), text.Name(string(out.Item.Name))
 }
 
-// added is an item that Link made, as it says so in the page and in a hosted session.
+// added is an item that Link created, as reported in the page and in a hosted session.
 type added struct {
 	PublicToken string `json:"public_token"`
 	Institution struct {

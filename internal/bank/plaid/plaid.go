@@ -110,7 +110,7 @@ func (p *Plaid) Traits() bank.Traits {
 	}
 }
 
-// credentials is what a connection is stored as.
+// credentials is the stored form of a connection.
 type credentials struct {
 	AccessToken string `json:"access_token"`
 	ItemID      string `json:"item_id"`
@@ -122,7 +122,7 @@ func (p *Plaid) open(c bank.Credentials) (credentials, error) {
 	if err := json.Unmarshal(c, &out); err != nil || out.AccessToken == "" {
 		return out, &bank.Error{
 			Provider: name, Class: bank.Ours, Code: "CREDENTIALS",
-			Advice: "the stored credentials cannot be read; connect the bank again",
+			Advice: "the stored must be an object as the provider's widget returns it; connect the bank again",
 		}
 	}
 	return out, nil
@@ -152,14 +152,14 @@ func (p *Plaid) post(ctx context.Context, path string, in, out any, timeout time
 	return nil
 }
 
-// read is post for calls that need an item: it tells a token of another environment from a dead
-// one.
+// read is post for calls that need an item: it distinguishes a token of another environment from a
+// dead one.
 func (p *Plaid) read(ctx context.Context, path string, c credentials, in, out any, timeout time.Duration) error {
 	err := p.post(ctx, path, in, out, timeout)
 	if e := bank.Classify(err); err != nil && e.Code == "INVALID_ACCESS_TOKEN" &&
 		!strings.HasPrefix(c.AccessToken, "access-"+p.environment+"-") {
-		e.Class, e.Advice = bank.Ours, "this connection was created in another Plaid environment than the configured "+
-			"one; change the environment back, or connect the bank again"
+		e.Class, e.Advice = bank.Ours, "this connection belongs to another Plaid environment; change the "+
+			"environment back, or connect the bank again"
 	}
 	return err
 }

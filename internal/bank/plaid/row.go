@@ -96,8 +96,8 @@ type transaction struct {
 	} `json:"personal_finance_category"`
 }
 
-// readTransaction reads a row, or says what is wrong with it; then the answer has the ids that
-// could be read.
+// readTransaction reads a row, or returns the reason why it cannot; then the transaction has only
+// the ids that could be read.
 func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 	var row transaction
 	if json.Unmarshal(raw, &row) != nil {
@@ -105,7 +105,7 @@ func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 			ID        bank.OptionalString `json:"transaction_id"`
 			AccountID bank.OptionalString `json:"account_id"`
 		}
-		_ = json.Unmarshal(raw, &ids) // what is no object has no ids
+		_ = json.Unmarshal(raw, &ids) // a value that is not an object has no ids
 		return bank.Transaction{ProviderID: string(ids.ID), AccountID: string(ids.AccountID)}, bank.BadShape
 	}
 	out := bank.Transaction{

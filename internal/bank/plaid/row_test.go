@@ -54,7 +54,7 @@ func TestReadTransaction(t *testing.T) {
 	} {
 		row := strings.Replace(goodRow, c.old, c.new, 1)
 		if !json.Valid([]byte(row)) || row == goodRow {
-			t.Fatalf("the case %s is none", c.new)
+			t.Fatalf("the case %s does not exist", c.new)
 		}
 		if _, reason := readTransaction([]byte(row)); reason != c.want {
 			t.Errorf("%s for %s: got %q, want %q", c.new, c.old, reason, c.want)

@@ -15,8 +15,8 @@ var Spec = bank.Spec{
 	Fields: []bank.Field{
 		{Name: "client_id", Required: true, Doc: "client ID, from the dashboard", Example: "5f1"},
 		{Name: "secret", Required: true, Doc: "secret of that environment, from the dashboard", Example: "9a7"},
-		{Name: bank.Environment, Values: []string{"sandbox", "production"}, Doc: "which of Plaid's systems is asked"},
-		{Name: "url", Local: true, Doc: "address of a simulator in place of Plaid's own"},
+		{Name: bank.Environment, Values: []string{"sandbox", "production"}, Doc: "Plaid environment"},
+		{Name: "url", Local: true, Doc: "URL of a simulator instead of Plaid"},
 	},
 	New: func(v bank.Values) (bank.Provider, error) {
 		return New(Config{

@@ -20,8 +20,7 @@ type syncOptions struct {
 	Original        bool   `json:"include_original_description"` // the bank's own text
 }
 
-// A syncPage keeps rows as they came, so that one that cannot be read does not take its page with
-// it.
+// A syncPage keeps rows as they came, so an unreadable row does not spoil its page.
 type syncPage struct {
 	Accounts   []json.RawMessage `json:"accounts"`
 	Added      []json.RawMessage `json:"added"`

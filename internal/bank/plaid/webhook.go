@@ -33,7 +33,7 @@ func (p *Plaid) Verify(ctx context.Context, h http.Header, body []byte) (bank.Ev
 	if err != nil {
 		return bank.Event{}, err
 	}
-	// Plaid's bodies repeat; the moment of signing tells two of them apart.
+	// Plaid's bodies repeat; the time of signing distinguishes two of them.
 	sum := sha256.Sum256(body)
 	event.ID = hex.EncodeToString(sum[:]) + "." + strconv.FormatInt(issued, 10)
 	return event, nil
@@ -143,7 +143,7 @@ func readEvent(body []byte) (bank.Event, error) {
 	return e, nil
 }
 
-// report says what an item's error asks for. One that may pass asks for a sync, which finds out.
+// report sets the effect of an item's error. A temporary error asks for a sync, which finds out.
 func report(e *bank.Event, f failure) {
 	why := judge(f, http.StatusBadRequest)
 	e.Code, e.Advice = why.Code, why.Advice

@@ -69,7 +69,7 @@ func TestWebhookVectors(t *testing.T) {
 			t.Errorf("%s old: got %+v, %v", age, e, err)
 		}
 		if _, err := p.Verify(t.Context(), h, []byte(v.Printed)); !errors.Is(err, bank.ErrForged) {
-			t.Errorf("a body printed anew: got %v", err)
+			t.Errorf("a re-encoded body: got %v", err)
 		}
 	}
 }
@@ -238,8 +238,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestEndedKey asks two clients about one delivery: one that does not know its key yet, and one
-// that learnt it before it ended.
+// TestEndedKey verifies one delivery with two clients: one that does not know its key yet, and one
+// that fetched it before it ended.
 func TestEndedKey(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banksim.PlaidOptions{})

@@ -24,12 +24,11 @@ type verdict struct {
 var (
 	signIn = verdict{
 		class:  bank.Reauth,
-		advice: "the bank requires a new sign-in: start reauthentication of this connection",
+		advice: "the bank needs a new sign-in: reconnect the bank",
 	}
 	atBank = verdict{
-		class: bank.Reauth,
-		advice: "sign in on the bank's own website and do what it asks there, then start reauthentication of this " +
-			"connection",
+		class:  bank.Reauth,
+		advice: "sign in on your bank's website, follow its prompts, then reconnect the bank",
 	}
 	setup = verdict{
 		class: bank.Ours,
@@ -51,14 +50,14 @@ var (
 	}
 	limited = verdict{
 		class:  bank.Later,
-		advice: "Teller limits how often it can be called; coffer will try again later", wait: time.Minute,
+		advice: "Teller's rate limit is reached; coffer will retry", wait: time.Minute,
 	}
 	bankDown = verdict{
-		class: bank.Later, advice: "the bank does not respond to Teller; coffer will try again later",
+		class: bank.Later, advice: "the bank does not respond to Teller; coffer will retry",
 		wait: 30 * time.Minute,
 	}
 	passing = verdict{
-		class: bank.Later, advice: "Teller has a problem of its own; coffer will try again later",
+		class: bank.Later, advice: "Teller is having problems; coffer will retry",
 		wait: 30 * time.Second,
 	}
 )
@@ -106,7 +105,7 @@ func judge(code string, status int) *bank.Error {
 	}
 }
 
-// refused is the error of an answer that is no success.
+// refused returns the error of a response that is not a success.
 func (t *Teller) refused(a bank.Answer) error {
 	var body struct {
 		Error struct {

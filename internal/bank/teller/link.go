@@ -175,7 +175,7 @@ func (t *Teller) Exchange(ctx context.Context, session string, given json.RawMes
 	}
 	if json.Unmarshal(given, &in) != nil || in.AccessToken == "" || in.EnrollmentID == "" {
 		return bank.Linked{}, errs.Field("credentials", "required",
-			"give the access_token and enrollment_id that Teller Connect passed to onSuccess")
+			"pass the access_token and enrollment_id that Teller Connect returned to onSuccess")
 	}
 	accounts, err := t.accounts(ctx, in.credentials)
 	if err != nil {
@@ -184,7 +184,7 @@ func (t *Teller) Exchange(ctx context.Context, session string, given json.RawMes
 	if len(accounts) == 0 || slices.ContainsFunc(accounts,
 		func(a account) bool { return string(a.EnrollmentID) != in.EnrollmentID }) {
 		return bank.Linked{}, errs.Field("credentials.enrollment_id", "conflict",
-			"the access token does not belong to this enrolment; connect the bank again")
+			"the access token does not belong to this enrollment; connect the bank again")
 	}
 	stored, err := json.Marshal(in.credentials) //nolint:gosec // credentials are made to be sealed
 	if err != nil {

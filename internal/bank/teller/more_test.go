@@ -189,7 +189,7 @@ func TestCertificateIsAskedFor(t *testing.T) {
 func TestExchangeDoesNotBelieveTheBrowser(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banksim.TellerOptions{})
-	mine, yours := sim.Enrol(), sim.Enrol()
+	mine, yours := sim.Enroll(), sim.Enroll()
 	given := func(token, enrolment string) json.RawMessage {
 		b, _ := json.Marshal(map[string]any{"access_token": token, "enrollment_id": enrolment})
 		return b
@@ -199,7 +199,7 @@ func TestExchangeDoesNotBelieveTheBrowser(t *testing.T) {
 		t.Errorf("another's enrolment: %v", err)
 	}
 	if _, err := p.Exchange(t.Context(), "", given("made-up", mine.ID)); bank.Classify(err).Class != bank.Permanent {
-		t.Errorf("a token that is none: %v", err)
+		t.Errorf("an invalid token: %v", err)
 	}
 	for _, junk := range []string{``, `7`, `{}`, `{"access_token":"x"}`} {
 		if _, err := p.Exchange(t.Context(), "", json.RawMessage(junk)); !errs.Is(err, errs.ValidationError) {
@@ -226,7 +226,7 @@ func TestSignatures(t *testing.T) {
 	if err != nil || session.Config["nonce"] != session.Token || session.Config["applicationId"] != "app_1" {
 		t.Fatalf("got %+v, %v", session, err)
 	}
-	e := sim.Enrol()
+	e := sim.Enroll()
 	signature := ed25519.Sign(private, []byte(strings.Join([]string{
 		session.Token, e.AccessToken, "usr_1", e.ID,
 		"sandbox",
@@ -299,11 +299,12 @@ func TestOneAccountDoesNotSpoilTheOthers(t *testing.T) {
 	}
 	if _, err := p.Pull(t.Context(), linked.Credentials,
 		bank.Position{Next: "{"}); bank.Classify(err).Class != bank.Ours {
-		t.Errorf("a position that is none: %v", err)
+		t.Errorf("an invalid position: %v", err)
 	}
 }
 
-// TestRowWithoutIDLeavesTheWindowOpen: what is missing cannot be told from what has no name.
+// TestRowWithoutIDLeavesTheWindowOpen: a removed row cannot be distinguished from a row without an
+// id.
 func TestRowWithoutIDLeavesTheWindowOpen(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banksim.TellerOptions{})

@@ -60,9 +60,9 @@ type transaction struct {
 	} `json:"details"`
 }
 
-// readTransaction reads a row of an account, or says what is wrong with it; then the answer has the
-// ids that could be read. The account decides the currency and the sign: Teller's depository
-// accounts count money in, its cards money out.
+// readTransaction reads a row of an account, or returns the reason why it cannot; then the
+// transaction has only the ids that could be read. The account decides the currency and the sign:
+// Teller's depository accounts count money in, its cards money out.
 func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason) {
 	out := bank.Transaction{AccountID: a.ProviderID, Currency: a.Currency}
 	var row transaction
@@ -70,7 +70,7 @@ func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason)
 		var ids struct {
 			ID bank.OptionalString `json:"id"`
 		}
-		_ = json.Unmarshal(raw, &ids) // what is no object has no id
+		_ = json.Unmarshal(raw, &ids) // a value that is not an object has no id
 		out.ProviderID = string(ids.ID)
 		return out, bank.BadShape
 	}

@@ -17,17 +17,17 @@ var Spec = bank.Spec{
 		{Name: "application_id", Required: true, Doc: "application ID, from the dashboard", Example: "app_1"},
 		{
 			Name: bank.Environment, Values: []string{"sandbox", "development", "production"},
-			Doc: "which of Teller's systems is asked",
+			Doc: "Teller environment",
 		},
 		{Name: "certificate", PEM: true, Doc: "client certificate; required outside the sandbox"},
 		{Name: "private_key", PEM: true, Doc: "private key of the client certificate"},
 		{
 			Name: "signing_key",
-			Doc:  "token signing key, from the dashboard; without it, the result of Teller Connect is not verified",
+			Doc:  "token signing key, from the dashboard; needed to verify results from Teller Connect",
 		},
 		{Name: "webhook_secrets", MaxLen: 1000, Doc: "secrets that sign webhooks, comma-separated"},
-		{Name: "url", Local: true, Doc: "address of a simulator in place of Teller's own"},
-		{Name: "ca", PEM: true, Local: true, Doc: "authority that signed a simulator's certificate"},
+		{Name: "url", Local: true, Doc: "URL of a simulator instead of Teller"},
+		{Name: "ca", PEM: true, Local: true, Doc: "CA certificate of the simulator"},
 	},
 	New: func(v bank.Values) (bank.Provider, error) {
 		separator := func(r rune) bool { return r == ',' || r == ' ' }

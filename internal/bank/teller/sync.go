@@ -18,7 +18,7 @@ import (
 type readPosition struct {
 	Todo    []todo `json:"todo"`    // accounts that are not read whole, the current one first
 	Oldest  string `json:"oldest"`  // the last row that came; the next page is older
-	Blurred bool   `json:"blurred"` // a row without an id came, so what is missing cannot be told
+	Blurred bool   `json:"blurred"` // a row without an id came, so removed rows cannot be detected
 }
 
 // A todo is what must be known of an account to read its rows.

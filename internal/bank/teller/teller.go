@@ -134,7 +134,7 @@ func (t *Teller) Traits() bank.Traits {
 	}
 }
 
-// credentials is what a connection is stored as.
+// credentials is the stored form of a connection.
 type credentials struct {
 	AccessToken  string `json:"access_token"`
 	EnrollmentID string `json:"enrollment_id"`
@@ -146,7 +146,7 @@ func (t *Teller) open(c bank.Credentials) (credentials, error) {
 	if err := json.Unmarshal(c, &out); err != nil || out.AccessToken == "" {
 		return out, &bank.Error{
 			Provider: name, Class: bank.Ours, Code: "CREDENTIALS",
-			Advice: "the stored credentials cannot be read; connect the bank again",
+			Advice: "the stored must be an object as the provider's widget returns it; connect the bank again",
 		}
 	}
 	return out, nil

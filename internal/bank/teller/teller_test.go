@@ -48,7 +48,7 @@ func start(t *testing.T, o banksim.TellerOptions) (*banksim.Teller, *teller.Tell
 // connect links a bank.
 func connect(t *testing.T, sim *banksim.Teller, p *teller.Teller) (bank.Linked, banksim.Enrolment) {
 	t.Helper()
-	e := sim.Enrol()
+	e := sim.Enroll()
 	given, err := json.Marshal(map[string]any{"access_token": e.AccessToken, "enrollment_id": e.ID})
 	if err != nil {
 		t.Fatal(err)

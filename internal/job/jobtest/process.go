@@ -22,7 +22,7 @@ import (
 const variable = "COFFER_TEST_SERVER"
 
 // Main is the TestMain of a package: in a process started by [Start] it serves as the server S
-// until it is told to stop, else it runs the tests.
+// until it is stopped, else it runs the tests.
 func Main[S any](m *testing.M, serve func(ctx context.Context, s S) error) {
 	printed := os.Getenv(variable)
 	if printed == "" {
@@ -54,7 +54,7 @@ func Start[S any](program string, s S) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{Cmd: exec.Command(program)} //nolint:noctx // a test binary; it ends when it is told or killed
+	p := &Process{Cmd: exec.Command(program)} //nolint:noctx // a test binary; it ends when it is stopped or killed
 	p.Env, p.Stderr = append(os.Environ(), variable+"="+string(printed)), p
 	if err := p.Start(); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package ledgertest says what the books mean, in a form that tests can compare.
-// It is for tests only and knows nothing of what they test.
+// Package ledgertest describes the contents of the books in a form that tests can compare. It is
+// for tests only and does not know what they test.
 package ledgertest
 
 import (
@@ -12,18 +12,18 @@ import (
 	"coffer/internal/pg"
 )
 
-// identity is what a transaction t with the wording d is known by: its provider id, or if it was
-// entered by hand what was entered, and whose that is.
+// identity identifies a transaction t with the wording d: by its provider id, or if it was entered
+// by hand by the entered values and their author.
 const identity = `case when t.origin <> 'manual' then t.provider_id else
 	concat_ws('/', 'manual', t.date, t.amount, t.currency, d.name, d.merchant_name, d.detail, array(
 		select concat_ws(' ', f.field, f.source) from manual_field f where f.transaction_id = t.id order by 1)) end`
 
-// Canonical is what the canonical hash covers, a line for each record in key order, and the hash
-// below them: account, provider id (or what was entered by hand, and its matches), category, tags,
-// counterparty, comments, deletion and parts of
-// transactions, with their sources and so their holds, then the definitions, what the household
-// said of accounts and their links, and reports; no time, no generated id. It is of those
-// transactions (nil means all) and of the tags, categories, counterparties, accounts and reports
+// Canonical returns the text that the canonical hash covers, a line for each record in key order,
+// and the hash below them. It covers account, provider id (or the values entered by hand, and their
+// matches), category, tags, counterparty, comments, deletion and parts of transactions, with their
+// sources and so their holds. Then come the definitions, the household's settings of accounts and
+// their links, and reports. It contains no time and no generated id. It is limited to those
+// transactions (nil means all) and to the tags, categories, counterparties, accounts and reports
 // whose name is like names ("" means all).
 func Canonical(ctx context.Context, q pg.Querier, transactions []string, names string) (string, error) {
 	if names == "" {
@@ -84,7 +84,7 @@ func Canonical(ctx context.Context, q pg.Querier, transactions []string, names s
 }
 
 // Unsound finds transactions that break a law of splits: the parts add up to their transaction and
-// follow it, one of them is the remainder, and no part stands alone.
+// follow it, one of them is the remainder, and every part belongs to a transaction.
 const Unsound = `
 	select t.id from transaction t left join lateral (
 		select count(*) as n, coalesce(sum(p.amount), 0) as amount, count(*) filter (where p.remainder) as rest,

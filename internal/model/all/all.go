@@ -15,7 +15,7 @@ type Spec struct {
 	Base string // where requests go unless settings say otherwise
 	// Variables begin with this, such as COFFER_OPENAI_API_KEY.
 	Variable string
-	// Keyless says that a server of the format may need no key, so that an address is enough.
+	// Keyless means that a server of the format may need no key, so an address is enough.
 	Keyless bool
 	New     func(model.Config) (model.Client, error)
 }
@@ -33,5 +33,6 @@ func Find(name string) (Spec, error) {
 			return s, nil
 		}
 	}
-	return Spec{}, errs.New(errs.ProviderNotConfig, "this version of coffer does not know the model provider %s", name)
+	return Spec{}, errs.New(errs.ProviderNotConfig, "this version of coffer does not support the model "+
+		"provider %s", name)
 }

@@ -47,7 +47,7 @@ const noCache = "no_cache"
 
 var adaptions = []model.Adaption{{
 	Name: noCache, Parts: []string{"cache_control"},
-	Note: "the server does not know cache_control, so prompts are not cached",
+	Note: "the server doesn't support cache_control, so prompts are not cached",
 }}
 
 type (

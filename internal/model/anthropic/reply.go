@@ -9,7 +9,7 @@ import (
 	"coffer/internal/model"
 )
 
-// whole is an answer that is not streamed, and the frame of one that is.
+// whole is a response that is not streamed, and the frame of one that is.
 type whole struct {
 	Type    string            `json:"type"`
 	Content []json.RawMessage `json:"content"`
@@ -242,7 +242,7 @@ func (s *stream) reply(r model.Request) (model.Reply, error) {
 	case s.stop == "":
 		return model.Reply{}, s.malformed()
 	default:
-		out.Notes = append(out.Notes, "the server ended the answer for a reason that coffer does not know")
+		out.Notes = append(out.Notes, "the server ended the response for an unknown reason")
 	}
 	var raw []json.RawMessage
 	for _, p := range s.parts {

@@ -13,7 +13,7 @@ import (
 	"coffer/internal/modelsim"
 )
 
-// Failures that a person must mend are told apart, and asked about once.
+// Failures that a person must fix are distinguished, and not retried.
 func refusals(t *testing.T, s Subject) {
 	t.Helper()
 	for _, c := range []struct {
@@ -138,7 +138,7 @@ func connection(t *testing.T, s Subject) {
 	}
 }
 
-// Answers that are too large, too slow or not the protocol's end in time, with little memory.
+// Responses that are too large, too slow or invalid end in time, with little memory.
 func limits(t *testing.T, s Subject) {
 	t.Helper()
 	for _, c := range []struct {

@@ -116,7 +116,7 @@ func said(err error) string {
 	return ""
 }
 
-// Run holds a client against the simulator.
+// Run tests a client with the simulator.
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	for _, c := range []struct {
@@ -177,7 +177,7 @@ func conversation(t *testing.T, s Subject) {
 	}
 }
 
-// What the model said goes back unchanged, signatures included; the simulator refuses anything
+// The model's messages go back unchanged, including signatures; the simulator rejects anything
 // else.
 func echo(t *testing.T, s Subject) {
 	t.Helper()
@@ -286,8 +286,8 @@ func odd(t *testing.T, s Subject) {
 	}
 }
 
-// A tool call that a limit cuts at any byte is never handed out as one that may be run, whether the
-// server admits the limit or not.
+// A tool call that a limit cuts at any byte is never returned as runnable, whether the server
+// admits the limit or not.
 func cut(t *testing.T, s Subject) {
 	t.Helper()
 	whole := modelsim.Answer{Text: "So."}.Use("ping", map[string]any{}).
@@ -307,7 +307,7 @@ func cut(t *testing.T, s Subject) {
 			}
 		}
 		b.sim.Play(modelsim.Sequence(modelsim.Say("ok")))
-		b.must(t, follow(ask("hello"), got, true)) // the model can be told
+		b.must(t, follow(ask("hello"), got, true)) // the model can be informed
 		if n == full {
 			break // hidden, this is a whole call
 		}
@@ -324,7 +324,7 @@ func cut(t *testing.T, s Subject) {
 	if got := b.must(t, ask("hello")); len(got.Calls) != 2 || got.Calls[0].Broken+got.Calls[1].Broken != "" {
 		t.Errorf("uncut: %+v", got)
 	}
-	// a limit that only the count of tokens tells
+	// a limit that shows only in the count of tokens
 	b.sim.Play(modelsim.Sequence(whole.Counted(modelsim.Usage{Input: 10, Output: 1000})))
 	if got := b.must(t, ask("hello")); got.Stop != model.Cut || got.Calls[0].Broken == "" {
 		t.Errorf("as many tokens as were allowed: %+v", got)

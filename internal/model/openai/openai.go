@@ -1,7 +1,7 @@
-// Package openai asks servers that speak OpenAI's chat completions format, as Ollama, llama.cpp,
-// vLLM, LM Studio, OpenRouter, Gemini and OpenAI do. It must not know what the replies are used
-// for, nor any other format; what one of these servers does differently is handled by what it
-// sends, not by its name.
+// Package openai calls servers with OpenAI's chat completions format, such as Ollama, llama.cpp,
+// vLLM, LM Studio, OpenRouter, Gemini and OpenAI. It must not know how the replies are used, nor
+// any other format; differences between these servers are handled by what they send, not by their
+// names.
 package openai
 
 import (
@@ -60,15 +60,15 @@ const (
 var adaptions = []model.Adaption{
 	{
 		Name: newLimit, Parts: []string{"max_completion_tokens"},
-		Note: "the server wants max_completion_tokens in place of max_tokens",
+		Note: "the server requires max_completion_tokens instead of max_tokens",
 	},
 	{
 		Name: noReasoning, Parts: []string{"reasoning_effort", "tools"},
-		Note: "the server does not let this model reason while it uses tools, so reasoning is off",
+		Note: "the server doesn't allow reasoning with tools for this model, so reasoning is off",
 	},
 	{
 		Name: noUsage, Parts: []string{"stream_options"},
-		Note: "the server does not know stream_options, so it may not say how many tokens it counted",
+		Note: "the server doesn't support stream_options, so token counts may be missing",
 	},
 }
 

@@ -22,7 +22,7 @@ var simple = model.Request{
 	Tools: []model.Tool{{Name: "a", Description: "A.", Schema: json.RawMessage(`{"type":"object"}`)}},
 }
 
-// Each complaint is adapted to once, told, and remembered.
+// The client adapts to each complaint once, reports it, and remembers it.
 func TestAdaptions(t *testing.T) {
 	t.Parallel()
 	sim, err := modelsim.New(modelsim.Options{Script: modelsim.Sequence(modelsim.Say("ok"))})

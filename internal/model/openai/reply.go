@@ -214,7 +214,7 @@ func (s *answer) takeCalls(raw json.RawMessage) error {
 }
 
 // find returns the call that a piece belongs to, or nil if it begins one. Some servers give every
-// call of a turn the same index; a second id tells them apart.
+// call of a turn the same index; a second id distinguishes them.
 func (s *answer) find(index int, id string) *call {
 	for _, c := range slices.Backward(s.calls) {
 		if c.index != index {
@@ -237,8 +237,8 @@ func arguments(raw json.RawMessage) []byte {
 	return raw
 }
 
-// stop reads why a server says that the answer ended. Words differ, so a limit of length is known
-// by a part.
+// stop reads the server's reason for the end of the answer. Words differ, so a limit of length is
+// recognized by a part.
 func stop(finish string) model.Stop {
 	f := strings.ToLower(finish)
 	switch {
@@ -262,7 +262,7 @@ func (s *answer) reply(r model.Request) (model.Reply, error) {
 	used := map[string]bool{}
 	for i, c := range s.calls {
 		id := c.text("id")
-		if id == "" || used[id] { // results could not be told apart
+		if id == "" || used[id] { // results could not be distinguished
 			id = "call_" + strconv.Itoa(i+1)
 		}
 		used[id] = true
@@ -312,7 +312,7 @@ func (s *answer) raw() (json.RawMessage, error) {
 	return json.Marshal(s.message)
 }
 
-// content is what the model says. Some servers send it as a list of parts.
+// content returns the model's text. Some servers send it as a list of parts.
 func (s *answer) content() string {
 	var out strings.Builder
 	out.WriteString(s.message.text("content"))

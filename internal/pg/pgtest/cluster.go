@@ -14,15 +14,15 @@ import (
 	"testing"
 )
 
-// A Cluster is a PostgreSQL server of a test's own, which it may crash. It waits for its disk, as a
-// household's does.
+// A Cluster is a PostgreSQL server of one test, which the test may crash. It waits for its disk, as
+// a household's server does.
 type Cluster struct {
 	bin, data, port string
 	as              *syscall.Credential
 }
 
-// NewCluster starts a server. Where no server is installed the test is skipped, except on a build
-// machine, which has one.
+// NewCluster starts a server. If no server is installed, the test is skipped, except on a build
+// machine, which must have one.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c := &Cluster{bin: serverPrograms()}
@@ -52,9 +52,9 @@ func NewCluster(t testing.TB) *Cluster {
 		t.Fatal(err)
 	}
 	c.port = port
-	_ = l.Close() // so that the server can have it
+	_ = l.Close() // frees the port for the server
 	t.Cleanup(func() {
-		_ = c.Crash() // it may be down already
+		_ = c.Crash() // it may already be down
 		_ = os.RemoveAll(home)
 	})
 	if err := c.run("initdb", "-D", c.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
@@ -67,12 +67,13 @@ func NewCluster(t testing.TB) *Cluster {
 	return c
 }
 
-// serverPrograms is the folder of the newest server's programs; Debian keeps it out of PATH.
+// serverPrograms returns the folder with the programs of the newest server; Debian keeps it out of
+// PATH.
 func serverPrograms() string {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is a good one
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
 	if len(found) > 0 {
 		version := func(path string) int {
-			n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))) // what is no number is older than all
+			n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))) // 0 if not a number
 			return n
 		}
 		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) }))
@@ -83,7 +84,7 @@ func serverPrograms() string {
 	return ""
 }
 
-// owner gives the folder to the user postgres and answers who that is.
+// owner gives the folder to the user postgres and returns that user's credential.
 func owner(home string) (*syscall.Credential, error) {
 	u, err := user.Lookup("postgres")
 	if err != nil {
@@ -103,20 +104,20 @@ func owner(home string) (*syscall.Credential, error) {
 func (c *Cluster) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.bin, program), args...) //nolint:gosec,noctx // the server's own programs; they end by themselves
 	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: c.as}
-	log, err := os.CreateTemp("", "coffer-pg-log-") // a file and no pipe: the server inherits it and lives on
+	log, err := os.CreateTemp("", "coffer-pg-log-") // a file, not a pipe: the server inherits it and keeps running
 	if err != nil {
 		return err
 	}
 	defer os.Remove(log.Name()) //nolint:errcheck // a few lines
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Run(); err != nil {
-		said, _ := os.ReadFile(log.Name()) // the error itself is told in any case
+		said, _ := os.ReadFile(log.Name()) // the error itself is returned in any case
 		return fmt.Errorf("%s: %w: %s", program, err, said)
 	}
 	return log.Close()
 }
 
-// Start runs the server and returns when it answers.
+// Start runs the server and returns when it accepts connections.
 func (c *Cluster) Start() error {
 	return c.run("pg_ctl", "-D", c.data, "-l", filepath.Join(filepath.Dir(c.data), "log"), "-w", "-t", "120", "start",
 		"-o", fmt.Sprintf("-p %s -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=60",
@@ -129,13 +130,13 @@ func (c *Cluster) Crash() error {
 	return c.run("pg_ctl", "-D", c.data, "-m", "immediate", "-w", "stop")
 }
 
-// URL is where the server's database of that name is.
+// URL returns the URL of the server's database of that name.
 func (c *Cluster) URL(database string) string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%s/%s?sslmode=disable", c.port, database)
 }
 
-// Dump is the whole database at that URL as pg_dump writes it, or what of it the options say. Where
-// there is no pg_dump the test is skipped, except on a build machine.
+// Dump returns pg_dump's output for the database at that URL, limited by the options. If pg_dump is
+// not installed, the test is skipped, except on a build machine.
 func Dump(t testing.TB, url string, options ...string) []byte {
 	t.Helper()
 	path, err := exec.LookPath("pg_dump")

@@ -1,5 +1,5 @@
-// Package pgtest gives each test a database of its own, cloned from a migrated template in some
-// tens of milliseconds. It is for tests only and knows nothing of what they test.
+// Package pgtest gives each test its own database, cloned from a migrated template in some tens of
+// milliseconds. It is only for tests and does not know what they test.
 package pgtest
 
 import (
@@ -20,7 +20,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// AdminURL is the server that tests run on; COFFER_TEST_DATABASE_URL overrides it.
+// AdminURL returns the URL of the server that tests run on; COFFER_TEST_DATABASE_URL overrides the
+// default.
 func AdminURL() string {
 	if u := os.Getenv("COFFER_TEST_DATABASE_URL"); u != "" {
 		return u
@@ -28,7 +29,7 @@ func AdminURL() string {
 	return "postgres://postgres@127.0.0.1:5432/postgres"
 }
 
-// New is a migrated database that nobody else has; it goes when the test ends.
+// New returns a migrated database that only this test uses. It is dropped when the test ends.
 func New(t testing.TB) *pg.DB {
 	t.Helper()
 	db, err := pg.Open(t.Context(), URL(t), pg.Options{MaxConns: 8})
@@ -49,8 +50,8 @@ func URL(t testing.TB) string {
 	return clone(t, "template "+name+" strategy file_copy")
 }
 
-// CopyURL is a database that begins as the one at that URL is, to which nobody may be connected
-// while it is copied.
+// CopyURL returns a copy of the database at that URL. Nobody may be connected to it while it is
+// copied.
 func CopyURL(t testing.TB, of string) string {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(of)
@@ -60,7 +61,7 @@ func CopyURL(t testing.TB, of string) string {
 	return clone(t, "template "+cfg.Database+" strategy file_copy")
 }
 
-// EmptyURL is a database without any schema, for tests of migrations.
+// EmptyURL returns a database without a schema, for tests of migrations.
 func EmptyURL(t testing.TB) string {
 	t.Helper()
 	return clone(t, "")
@@ -108,7 +109,7 @@ func run(ctx context.Context, c *pgx.Conn, statement string) error {
 	return nil
 }
 
-// at is AdminURL with another database.
+// at returns AdminURL with another database.
 func at(name string) string {
 	cfg, err := pgx.ParseConfig(AdminURL())
 	if err != nil {
@@ -121,8 +122,8 @@ func at(name string) string {
 	return u.String()
 }
 
-// template is made once per set of migrations, by whichever test process comes first; the others
-// wait for its lock.
+// template is created once per set of migrations, by the first test process; the others wait for
+// its lock.
 var template = sync.OnceValues(func() (string, error) {
 	ctx := context.Background()
 	h := sha256.New()
@@ -151,7 +152,8 @@ var template = sync.OnceValues(func() (string, error) {
 		name).Scan(&ready); err != nil || ready {
 		return name, err
 	}
-	// A half-made one is left when a run was stopped; only a finished one is marked as a template.
+	// A run that was stopped leaves an unfinished database. Only a finished one is marked as a
+	// template.
 	for _, s := range []string{"drop database if exists " + name + " with (force)", "create database " + name} {
 		if _, err := c.Exec(ctx, s); err != nil {
 			return "", err

@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// prefix begins the name of every test database. The number of the process that made it
+	// prefix starts the name of every test database. The number of the process that created it
 	// follows.
 	prefix = "coffer_t_"
-	// ownerLocks is the class of the advisory locks by which a process shows that it is alive.
+	// ownerLocks is the class of the advisory locks that show which processes are alive.
 	ownerLocks = 720575940
-	// room is how many connections must be free before another database is made. A server under
+	// room is how many connections must be free before another database is created. A server under
 	// test opens about that many.
 	room = 12
-	// patience is how long a test waits for other tests to give their connections back.
+	// patience is how long a test waits for other tests to release their connections.
 	patience = 3 * time.Minute
 )
 
 // held is the connection that holds the process's lock, which must last until the process ends.
 // Without this reference the garbage collector would close it, and the next process would drop
 // databases that are in use.
-var held *pgx.Conn //nolint:unused // to be referred to is what it is for
+var held *pgx.Conn //nolint:unused // kept only to be referenced
 
 // keeper returns the number of this process, which is part of the names of its databases. The
-// process holds an advisory lock on that number for as long as it lives, so that the next one can
-// tell the databases of a killed run from those in use, and drop them.
+// process holds an advisory lock on that number while it lives. So the next process can distinguish
+// the databases of a killed run from those in use, and drop them.
 var keeper = sync.OnceValues(func() (string, error) {
 	ctx := context.Background()
 	c, err := connect(ctx, AdminURL(), patience)
@@ -53,7 +53,7 @@ var keeper = sync.OnceValues(func() (string, error) {
 	}
 })
 
-// sweep drops the databases whose process is gone.
+// sweep drops the databases whose process has ended.
 func sweep(ctx context.Context, c *pgx.Conn) error {
 	rows, err := c.Query(ctx, "select datname from pg_database where datname like $1",
 		strings.ReplaceAll(prefix, "_", `\_`)+`%\_%`)
@@ -72,7 +72,7 @@ func sweep(ctx context.Context, c *pgx.Conn) error {
 		}
 		gone, known := dead[owner]
 		if !known {
-			// Whoever gets the lock sweeps; two sweepers at once share the work.
+			// The process that gets the lock sweeps; two concurrent sweepers share the work.
 			if err := c.QueryRow(ctx, "select pg_try_advisory_lock($1, $2)", ownerLocks,
 				owner).Scan(&gone); err != nil {
 				return err
@@ -95,7 +95,7 @@ func sweep(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// connect waits while the server has no connection free.
+// connect waits while the server has no free connection.
 func connect(ctx context.Context, url string, patience time.Duration) (*pgx.Conn, error) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(50*time.Millisecond + rand.N(50*time.Millisecond)) { //nolint:gosec // jitter
 		c, err := pgx.Connect(ctx, url)
@@ -109,9 +109,9 @@ func connect(ctx context.Context, url string, patience time.Duration) (*pgx.Conn
 	}
 }
 
-// waitForRoom returns when the server has that many connections free. A test that needs several
-// databases holds connections while it waits for more, so that two of them could wait for each
-// other: when patience is over it goes ahead.
+// waitForRoom returns when the server has that many free connections. A test that needs several
+// databases holds connections while it waits for more, so two of them could wait for each other.
+// After patience it continues anyway.
 func waitForRoom(ctx context.Context, c *pgx.Conn, room int, patience time.Duration) error {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		var free int

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A server with no connection free makes a test wait until one is given back, and a test that wants
-// a database waits until there is room for a server beside it.
+// If the server has no free connection, a test waits until one is released. A test that wants a
+// database waits until there is room for a server beside it.
 func TestWaitsForConnections(t *testing.T) {
 	t.Parallel()
 	cluster := NewCluster(t)
@@ -27,7 +27,7 @@ func TestWaitsForConnections(t *testing.T) {
 	if len(taken) < room {
 		t.Fatalf("the server is full after %d connections", len(taken))
 	}
-	// Giving connections back is what ends the wait, so that it is shown to be one.
+	// Releasing connections ends the wait, which shows that it really waited.
 	got := make(chan error)
 	go func() {
 		c, err := connect(ctx, cluster.URL("postgres"), time.Minute)
@@ -40,7 +40,7 @@ func TestWaitsForConnections(t *testing.T) {
 		select {
 		case err := <-got:
 			if i < room {
-				t.Fatalf("it went on with %d connections given back: %v", i, err)
+				t.Fatalf("it continued with %d connections released: %v", i, err)
 			}
 			return
 		default:
@@ -54,8 +54,7 @@ func TestWaitsForConnections(t *testing.T) {
 	}
 }
 
-// The databases of a process that was killed are dropped by the next one; those of a living one
-// stay.
+// The next process drops the databases of a killed process, and keeps those of a live one.
 func TestSweepsWhatTheKilledLeft(t *testing.T) {
 	t.Parallel()
 	cluster := NewCluster(t)
@@ -92,6 +91,6 @@ func TestSweepsWhatTheKilledLeft(t *testing.T) {
 	}
 	slices.Sort(kept)
 	if fmt.Sprint(left) != fmt.Sprint(kept) {
-		t.Errorf("left are %v, want %v", left, kept)
+		t.Errorf("%v are left, want %v", left, kept)
 	}
 }

@@ -1,5 +1,5 @@
-// Package ruletest makes up conditions and actions for tests, out of few words, so that rules and
-// transactions meet often. It is for tests only and must not know what a rule means.
+// Package ruletest generates conditions and actions for tests from few words, so that rules match
+// transactions often. It is for tests only and does not know what a rule means.
 package ruletest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"coffer/internal/rule"
 )
 
-// A Vocabulary is what made-up rules speak of.
+// A Vocabulary holds the values that generated rules use.
 type Vocabulary struct {
 	Words      []string // of texts, in many spellings
 	Patterns   []string
@@ -23,10 +23,10 @@ type Vocabulary struct {
 	Amounts    []string
 }
 
-// Pick is one of the list.
+// Pick returns a random element of the list.
 func Pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
-// Phrase is up to three words, as a bank may write them.
+// Phrase returns up to three words, as a bank may write them.
 func (v Vocabulary) Phrase(r *rand.Rand) string {
 	words := make([]string, r.IntN(4))
 	for i := range words {
@@ -35,7 +35,7 @@ func (v Vocabulary) Phrase(r *rand.Rand) string {
 	return strings.Join(words, " ")
 }
 
-// Operators lists those of the contract, not those of the engine's tables.
+// Operators lists the operators of the contract, not those of the engine's tables.
 func Operators(field string) []string {
 	switch field {
 	case "amount":
@@ -48,7 +48,7 @@ func Operators(field string) []string {
 	return []string{"eq", "neq", "contains", "not_contains", "matches", "in"}
 }
 
-// Leaf is a condition on the field, as JSON holds it.
+// Leaf returns a condition on the field as decoded JSON.
 func (v Vocabulary) Leaf(r *rand.Rand, field, op string) map[string]any {
 	leaf := map[string]any{"field": field, "op": op}
 	switch op {
@@ -103,7 +103,7 @@ func (v Vocabulary) value(r *rand.Rand, field, op string) any {
 	return v.Phrase(r)
 }
 
-// Tree is a condition; most are small, as people's are.
+// Tree returns a condition. Most are small, as people's are.
 func (v Vocabulary) Tree(r *rand.Rand, depth int) map[string]any {
 	choice := r.IntN(10)
 	if depth == 0 {
@@ -125,7 +125,7 @@ func (v Vocabulary) Tree(r *rand.Rand, depth int) map[string]any {
 	return v.Leaf(r, field, Pick(r, Operators(field)))
 }
 
-// Actions are what a rule may do, at least one.
+// Actions returns the actions of a rule, at least one.
 func (v Vocabulary) Actions(r *rand.Rand) []rule.Action {
 	var out []rule.Action
 	for len(out) == 0 {

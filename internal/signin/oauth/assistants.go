@@ -7,13 +7,13 @@ import (
 )
 
 var listBody = page.Parse(`
-{{if .}}<p class="lead">These programs use the household's data in your name.</p>
-{{range .}}<form class="card" method="post" action="/account/assistants/end"><p>{{.Name}} <span class="dim">{{if eq .Scope "full_access"}}can read and change{{else}}can read{{end}}, since {{.CreatedAt.Time.Format "2 January 2006, 15:04 MST"}}{{with .LastUsedAt}}, last used {{.Time.Format "2 January 2006, 15:04 MST"}}{{end}}</span></p>
-<input type="hidden" name="assistant" value="{{.ShortID}}"><button class="quiet">Revoke</button></form>{{end}}
-{{else}}<p class="lead">No program uses the household's data in your name.</p>{{end}}
-<p class="dim"><a href="/account">Your account</a></p>`)
+{{if .}}<p class="lead">These assistants can access your household's data on your behalf.</p>
+{{range .}}<form class="row" method="post" action="/account/assistants/end"><p>{{.Name}} <span class="dim">{{if eq .Scope "full_access"}}can view and edit{{else}}view only{{end}} · connected {{.CreatedAt.Time.Format "2 Jan 2006, 15:04 MST"}}{{with .LastUsedAt}} · last used {{.Time.Format "2 Jan 2006, 15:04 MST"}}{{end}}</span></p>
+<input type="hidden" name="assistant" value="{{.ShortID}}"><button class="quiet">Revoke access</button></form>{{end}}
+{{else}}<p class="lead">No connected assistants.</p>{{end}}
+{{define "fine"}}<footer><a href="/account">Your account</a></footer>{{end}}`)
 
-// list shows a member whom they let in.
+// list shows a member the assistants that they connected.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	actor, ok, err := s.Desk.Member(w, r, "/account/assistants")
 	if !ok {

@@ -21,14 +21,14 @@ type request struct {
 	values   url.Values // as they came
 }
 
-// parameters are what a request may have, each once.
+// parameters are the parameters that a request may have, each once.
 var parameters = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge",
 	"code_challenge_method", "resource",
 }
 
-// findClient finds the client and where to send the browser back to. What is wrong here is told to
-// the member: an address that is not the client's must get nothing.
+// findClient returns the client and the address to send the browser back to. Errors here are shown
+// to the member: an address that is not the client's must get nothing.
 func (s *Server) findClient(r *http.Request, actor op.Actor, v url.Values) (request, error) {
 	if fault := repeated(v, parameters...); fault != "" {
 		return request{}, errs.New(errs.ValidationError, "the program that sent you here made a mistake: %s", fault)
@@ -66,8 +66,8 @@ func (s *Server) find(r *http.Request, actor op.Actor, name string) (auth.Client
 	return s.auth().KeepDocument(r.Context(), said, fresh)
 }
 
-// check holds the rest of a request against the protocol; what is wrong is told to the program, by
-// the name that the protocol has for it.
+// check checks the rest of a request by the protocol. The program gets the error, under the
+// protocol's name for it.
 func (s *Server) check(q *request) (fault, why string) {
 	v := q.values
 	var ok bool
@@ -89,7 +89,7 @@ func (s *Server) check(q *request) (fault, why string) {
 	return "", ""
 }
 
-// back sends the browser back to the program, which gets what it sent and who answers.
+// back sends the browser back to the program, with the program's state and our issuer.
 func (s *Server) back(w http.ResponseWriter, r *http.Request, q request, with url.Values) {
 	u := *q.redirect
 	v := u.Query()
@@ -130,35 +130,40 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v url.Values) (q r
 	return q, actor, true, nil
 }
 
-var consentBody = page.Parse(`
-<p class="lead"><strong>{{.Title}}</strong> wants to use this household's data in your name.</p>
+var consentBody = page.Parse(`{{template "spark"}}
+<p class="lead"><strong>{{.Title}}</strong> wants to access your household's data on your behalf.</p>
 <dl>
-<dt>Name</dt><dd>{{.Title}}</dd>
-{{with .Vouched}}<dt>Described by</dt><dd>{{.}}</dd>{{end}}
-<dt>Access is sent to</dt><dd><strong>{{.Place}}</strong></dd>
-<dt>Requested access</dt><dd>{{if .Write}}read and change everything{{else}}read everything{{end}}</dd>
-<dt>You are</dt><dd>{{.Member}}</dd>
+{{with .Vouched}}<dt>Verified by</dt><dd>{{.}}</dd>{{end}}
+<dt>Sends access to</dt><dd><strong>{{.Place}}</strong></dd>
+<dt>Requested access</dt><dd>{{if .Asks}}View and edit{{else}}View only{{end}}</dd>
+<dt>Signed in as</dt><dd>{{.Member}}</dd>
 </dl>
-{{if not .Vouched}}<p class="warn">The program chose this name itself, and nobody has verified it. Only the address that access is sent to is certain.</p>{{end}}
-{{if .Local}}<p class="warn">Access is sent to a program on your own computer, and any program there could have asked for it. Continue only if you have just started this yourself.</p>{{end}}
+{{if not .Vouched}}<p class="warn">This name isn't verified. Check where access is sent before you continue.</p>{{end}}
+{{if .Local}}<p class="warn">Access goes to an app on this computer. Continue only if you just started this yourself.</p>{{end}}
 <form class="deliberate" method="post" action="{{.Action}}">
 {{range .Fields}}<input type="hidden" name="{{.Name}}" value="{{.Value}}">{{end}}
-{{if .Write}}<label><input type="radio" name="grant" value="read"{{if not .Stepping}} checked{{end}}> It may read</label>
-<label><input type="radio" name="grant" value="write"{{if .Stepping}} checked{{end}}> It may read and change everything; changes are recorded and can be undone</label>{{end}}
-<button name="decision" value="allow">Allow</button>
-<button class="quiet" name="decision" value="refuse">Refuse</button>
+{{if .Write}}<fieldset><legend>Permissions</legend>
+<label class="choice"><input type="radio" name="grant" value="read" checked> View only <small>Reads accounts, transactions, budgets and reports. Changes nothing.</small></label>
+<label class="choice"><input type="radio" name="grant" value="write" data-choice="edit"> View and edit <small>Changes are recorded and can be undone.</small></label>
+</fieldset>{{end}}
+<p class="dim">{{if .Write}}Many assistants ask only once. To change this later, connect the assistant again. {{end}}Your data goes to the provider of this assistant, and other tools in it could see what it reads. coffer can't move money.</p>
+<div class="actions"><button class="quiet" name="decision" value="refuse">Deny</button><button name="decision" value="allow"><span data-if="view">Allow view only</span><span data-if="edit">Allow view and edit</span></button></div>
 </form>
-<p class="dim">It can see all transactions, balances and names until you revoke its access under <a href="/account/assistants">your assistants</a>.</p>`)
+{{define "fine"}}<footer>You can revoke access anytime under <a href="/account/assistants">your assistants</a>.</footer>{{end}}`)
 
 type field struct{ Name, Value string }
 
 type consentPage struct {
 	Title, Vouched, Place, Member, Action string
-	Local, Write, Stepping                bool
+	Local                                 bool
+	Asks                                  bool // for changes
+	Write                                 bool // the member may grant them
 	Fields                                []field
 }
 
-// ask shows a member who asks, from where and for what.
+// ask shows a member the program, its address and the requested scope. Whatever that is, the member
+// chooses between reading and changing, and must choose changing explicitly: a program that asks
+// for too much gets no more by it, and one that asks for too little would never get more.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	q, actor, ok, err := s.read(w, r, r.URL.Query())
 	if !ok {
@@ -168,12 +173,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 		Title: q.client.Title, Place: shownAddress(q.redirect), Member: actor.Name,
 		Action: issuerPath + "/authorize", Local: q.redirect.Scheme != "https",
 	}
-	p.Write = within(q.scope, actor) == op.Full
-	if p.Write { // who was let in to read and now asks for more was sent by the member's own wish
-		if p.Stepping, err = s.auth().LetIn(r.Context(), actor, q.client); err != nil {
-			return err
-		}
-	}
+	p.Asks, p.Write = q.scope == op.Full, actor.Scope == op.Full
 	if q.client.Kind == auth.Document {
 		u, err := url.Parse(q.client.Name)
 		if err != nil {
@@ -187,13 +187,13 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return page.Page{
-		Title: "Allow this assistant?", Body: consentBody, Data: p,
+		Title: "Connect an assistant", Heading: "Connect " + p.Title + "?", Body: consentBody, Data: p,
 		Allow: page.Sources{Form: []string{target(q.redirect)}, Opened: true},
 	}.Write(w)
 }
 
-// decide does what the member chose. Everything is held against the protocol once more: the form
-// came through a browser.
+// decide carries out the member's choice. Everything is checked once more by the protocol, because
+// the form came through a browser.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	q, actor, ok, err := s.read(w, r, r.PostForm)
 	if !ok {
@@ -203,9 +203,9 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 		s.back(w, r, q, url.Values{"error": {"access_denied"}, "error_description": {"the member refused"}})
 		return nil
 	}
-	scope := within(q.scope, actor)
-	if r.PostForm.Get("grant") != write {
-		scope = op.Read
+	scope := op.Read
+	if r.PostForm.Get("grant") == write {
+		scope = actor.Scope // a viewer cannot grant more than reading
 	}
 	if scope == op.Full && !s.Desk.Proven(w, r, actor, question(q.values)) {
 		return nil

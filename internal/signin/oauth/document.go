@@ -80,7 +80,7 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"), netip.MustParsePrefix("5f00::/16"),
 }
 
-// everyones says whether an address is one that anyone on the internet could call.
+// everyones reports whether an address is public on the internet.
 func everyones(ip netip.Addr) bool {
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(reserved,
 		func(p netip.Prefix) bool { return p.Contains(ip) })
@@ -89,11 +89,11 @@ func everyones(ip netip.Addr) bool {
 // On reports whether documents are read at all.
 func (d *Documents) On() bool { return d != nil && len(d.hosts) > 0 }
 
-// isDocument tells a client that is known by a document from one that registered: its name is an
-// address.
+// isDocument reports whether a client is identified by a document instead of a registration: its
+// name is an address.
 func isDocument(client string) bool { return strings.HasPrefix(client, "https://") }
 
-// address is where a client's document is, if that is a place to look at.
+// address returns the address of a client's document, if it may be read.
 func (d *Documents) address(client string) (*url.URL, error) {
 	u, err := url.Parse(client)
 	switch {
@@ -133,7 +133,7 @@ func (d *Documents) Read(ctx context.Context, client string) (auth.Client, time.
 	res, err := d.client.Do(req) //nolint:gosec // the same
 	if err != nil {
 		return auth.Client{}, 0, errs.Wrap(err, errs.ValidationError,
-			"the program's description could not be read from %s; try again later", u.Hostname())
+			"can't read the program's description from %s; try again later", u.Hostname())
 	}
 	defer func() { _ = res.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxDocument+1))
@@ -160,7 +160,7 @@ func (d *Documents) Read(ctx context.Context, client string) (auth.Client, time.
 		freshness(res.Header), nil
 }
 
-// freshness is how long an answer holds by its own words, within bounds.
+// freshness returns how long a response is valid by its own headers, within limits.
 func freshness(h http.Header) time.Duration {
 	life := time.Hour
 	for part := range strings.SplitSeq(h.Get("Cache-Control"), ",") {

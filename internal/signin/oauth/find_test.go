@@ -78,8 +78,8 @@ func TestDocumentsAreReadForMembers(t *testing.T) {
 	for range 3 {
 		w := s.asking(t, session, client, "http://localhost:4711/callback")
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Abacus") ||
-			!strings.Contains(w.Body.String(), "<dt>Described by</dt><dd>127.0.0.1:") ||
-			strings.Contains(w.Body.String(), "nobody has verified it") {
+			!strings.Contains(w.Body.String(), "<dt>Verified by</dt><dd>127.0.0.1:") ||
+			strings.Contains(w.Body.String(), "name isn't verified") {
 			t.Fatalf("a member: %d %s", w.Code, w.Body)
 		}
 	}

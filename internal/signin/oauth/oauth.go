@@ -59,16 +59,18 @@ func (s *Server) Routes() []signin.Route {
 	}
 }
 
-// about says who protects /mcp (RFC 9728). Only read is offered: what clients find here they ask
-// for without need.
+// about describes the protection of /mcp (RFC 9728). Both scopes are announced, here and in the
+// challenge: most clients ask once, for exactly the scopes that they find, and never again. The
+// member chooses the granted scope.
 func (s *Server) about(w http.ResponseWriter, _ *http.Request) error {
 	return public(w, map[string]any{
-		"resource": s.Resource(), "authorization_servers": []string{s.issuer()}, "scopes_supported": []string{read},
-		"bearer_methods_supported": []string{"header"}, "resource_name": "coffer",
+		"resource": s.Resource(), "authorization_servers": []string{s.issuer()},
+		"scopes_supported": []string{read, write}, "bearer_methods_supported": []string{"header"},
+		"resource_name": "coffer",
 	})
 }
 
-// metadata says what the authorisation server can do (RFC 8414).
+// metadata describes the abilities of the authorization server (RFC 8414).
 func (s *Server) metadata(w http.ResponseWriter, _ *http.Request) error {
 	at := s.issuer()
 	return public(w, map[string]any{
@@ -84,28 +86,28 @@ func (s *Server) metadata(w http.ResponseWriter, _ *http.Request) error {
 	})
 }
 
-// public answers with something that pages of every origin may read.
+// public writes a response that pages of every origin may read.
 func public(w http.ResponseWriter, v any) error {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	return signin.Answer(w, http.StatusOK, v)
 }
 
-// Refused tells a program without a valid token where to get one.
+// Refused adds the address for a token to the response for a program without a valid one.
 func (s *Server) Refused(h http.Header, err error) {
 	face := errs.Public(err, "")
 	if face.Kind() != errs.KindUnauthenticated {
 		return
 	}
-	challenge := `Bearer resource_metadata="` + s.Desk.Base + aboutPath + `", scope="` + read + `"`
+	challenge := `Bearer resource_metadata="` + s.Desk.Base + aboutPath + `", scope="` + scopes(op.Full) + `"`
 	if face.Code != errs.MissingAPIKey {
 		challenge += `, error="invalid_token"`
 	}
 	h.Set("WWW-Authenticate", challenge)
 }
 
-// Further tells a program that its token's scope is not sufficient, and which scope to ask for.
+// Further responds that the token's scope is not sufficient, and names the scope to request.
 func (s *Server) Further(w http.ResponseWriter) {
-	w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+read+" "+write+
+	w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+scopes(op.Full)+
 		`", resource_metadata="`+s.Desk.Base+aboutPath+
 		`", error_description="this tool makes changes, and the token may only read"`)
 	_ = signin.Answer(w, http.StatusForbidden, errs.New(errs.InsufficientScope,
@@ -122,8 +124,8 @@ func scopes(s op.Scope) string {
 
 const offline = "offline_access" // tokens can be renewed anyway; clients ask for it before they believe it
 
-// parseScope reads what a program asks for; nothing means reading. What we do not know is left out,
-// and the answer says what was granted, as RFC 6749 has it.
+// parseScope reads the requested scope; empty means reading. Unknown scopes are left out. A member
+// may grant less or more, and the response states the granted scope, as RFC 6749 requires.
 func parseScope(asked string) (scope op.Scope, ok bool) {
 	names := strings.Fields(asked)
 	switch {

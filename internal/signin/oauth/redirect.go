@@ -24,8 +24,8 @@ var executable = []string{
 func redirectable(text string) (*url.URL, bool) {
 	if text == "" || len(text) > maxRedirect || strings.ContainsFunc(text,
 		func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"'<>\\^`{|};,", r) }) {
-		// what is not plain ASCII must be escaped; what could end a value in a header has no
-		// business here
+		// Characters outside ASCII must be escaped, and characters that could end a header value
+		// are never allowed.
 		return nil, false
 	}
 	u, err := url.Parse(text)
@@ -43,7 +43,7 @@ func redirectable(text string) (*url.URL, bool) {
 	return u, !slices.Contains(executable, u.Scheme) && (u.Host != "" || u.Path != "")
 }
 
-// loopback says whether an address is on the computer of whoever follows it.
+// loopback reports whether an address is on the computer of the person who follows it.
 func loopback(u *url.URL) bool {
 	if u.Scheme != "http" {
 		return false
@@ -53,8 +53,8 @@ func loopback(u *url.URL) bool {
 	return name == "localhost" || err == nil && ip.IsLoopback() && ip.Zone() == ""
 }
 
-// matches says whether an address is one of those that a client may be sent back to: exactly, but
-// for the port on this computer, which programs choose when they start.
+// matches reports whether a client may be sent back to an address: it must be equal to an allowed
+// one, except for the port on this computer, which programs choose when they start.
 func matches(allowed []string, asked string) bool {
 	u, ok := redirectable(asked)
 	if !ok {
@@ -73,7 +73,7 @@ func matches(allowed []string, asked string) bool {
 	})
 }
 
-// target is what a content security policy calls an address: its origin, or the scheme of a
+// target returns an address as a content security policy names it: its origin, or the scheme of a
 // program.
 func target(u *url.URL) string {
 	if u.Scheme == "http" || u.Scheme == "https" {
@@ -82,7 +82,7 @@ func target(u *url.URL) string {
 	return u.Scheme + ":"
 }
 
-// shownAddress is what a member is shown of an address.
+// shownAddress returns the part of an address that a member sees.
 func shownAddress(u *url.URL) string {
 	switch {
 	case loopback(u):

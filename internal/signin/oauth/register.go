@@ -12,8 +12,8 @@ import (
 
 const maxTitle = 80 // characters of a name that a member is shown
 
-// A description is what a client says of itself, when it registers (RFC 7591) or in its document.
-// What else it says is ignored, as the standards have it.
+// A description is a client's data about itself, from its registration (RFC 7591) or its document.
+// Other members are ignored, as the standards require.
 type description struct {
 	ClientID     string   `json:"client_id"`
 	Name         string   `json:"client_name"`
@@ -29,7 +29,7 @@ func (d description) title() string {
 	return "A program without a name"
 }
 
-// redirects says whether all addresses are some that a browser may be sent to.
+// redirects reports whether a browser may be sent to all of the addresses.
 func (d description) redirects() bool {
 	for _, one := range d.RedirectURIs {
 		if _, ok := redirectable(one); !ok {

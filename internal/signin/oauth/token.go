@@ -6,7 +6,6 @@ import (
 	"net/url"
 
 	"coffer/internal/auth"
-	"coffer/internal/op"
 	"coffer/internal/signin"
 )
 
@@ -20,9 +19,9 @@ func (s *Server) Grants() map[string]func(http.ResponseWriter, *http.Request) er
 	return map[string]func(http.ResponseWriter, *http.Request) error{codeGrant: s.redeem, refreshGrant: s.refresh}
 }
 
-// client is the program that sends a form. It has no secret: what it proves, it proves with its
-// verifier or its token. Some send their name as the user of HTTP's own authentication, and try the
-// other way only when that fails.
+// client returns the program that sends a form. It has no secret: its verifier or its token is the
+// proof. Some send their name as the user of HTTP's own authentication, and try the other way only
+// when that fails.
 func (s *Server) client(w http.ResponseWriter, r *http.Request) (string, bool, error) {
 	name := r.PostForm.Get("client_id")
 	user, _, basic := r.BasicAuth()
@@ -85,7 +84,6 @@ func (s *Server) refresh(w http.ResponseWriter, r *http.Request) error {
 var faults = map[error]string{
 	auth.ErrInvalidGrant: "it was already used, has expired, was revoked, or belongs to another client; ask the " +
 		"member again",
-	auth.ErrInvalidScope:  "the member did not grant this much",
 	auth.ErrInvalidTarget: "the member's consent is for another address",
 }
 
@@ -105,7 +103,7 @@ func granted(w http.ResponseWriter, g auth.Tokens, err error) error {
 	})
 }
 
-// isVerifier holds a verifier against RFC 7636: 43 to 128 unreserved characters.
+// isVerifier checks a verifier by RFC 7636: 43 to 128 unreserved characters.
 func isVerifier(v string) bool { return len(v) >= 43 && len(v) <= 128 && unreserved(v) }
 
 func unreserved(v string) bool {
@@ -118,7 +116,7 @@ func unreserved(v string) bool {
 	return true
 }
 
-// repeated says which of the parameters comes twice: then nobody can say which is meant.
+// repeated returns a fault if a parameter comes twice, because nobody can know which is meant.
 func repeated(v url.Values, names ...string) string {
 	for _, n := range names {
 		if len(v[n]) > 1 {
@@ -127,6 +125,3 @@ func repeated(v url.Values, names ...string) string {
 	}
 	return ""
 }
-
-// within is the scope that a member of that role can grant.
-func within(asked op.Scope, actor op.Actor) op.Scope { return min(asked, actor.Scope) }

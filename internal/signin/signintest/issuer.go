@@ -25,15 +25,15 @@ type Issuer struct {
 
 	key   *rsa.PrivateKey // whose public half it publishes
 	mu    sync.Mutex
-	is    Behaviour
+	is    Behavior
 	codes map[string]url.Values // what was asked for, by code
 }
 
-// A Behaviour says whom an issuer vouches for, and what is wrong with its responses.
-type Behaviour struct {
-	Refuses  bool   // whoever comes changes their mind
+// A Behavior says whom an issuer vouches for, and what is wrong with its responses.
+type Behavior struct {
+	Refuses  bool   // the visitor declines
 	Subject  string // "248289761001" if empty
-	Nonce    string // in place of the one that was asked for
+	Nonce    string // in place of the requested one
 	Audience string // "coffer" if empty
 	Forged   bool   // signed with another key
 	Age      int    // seconds since the subject signed in there; zero is that it does not say
@@ -58,8 +58,8 @@ func New(t testing.TB) *Issuer {
 	return i
 }
 
-// Set changes the issuer's behaviour.
-func (i *Issuer) Set(b Behaviour) {
+// Set changes the issuer's behavior.
+func (i *Issuer) Set(b Behavior) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.is = b
@@ -131,7 +131,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	}
 	signer := i.key
 	if i.is.Forged {
-		signer, _ = rsa.GenerateKey(rand.Reader, 2048) // the length is one that it takes
+		signer, _ = rsa.GenerateKey(rand.Reader, 2048) // the length is valid
 	}
 	claims, _ := json.Marshal(said) //nolint:errchkjson // texts and numbers
 	signed := b64([]byte(`{"alg":"RS256","kid":"1"}`)) + "." + b64(claims)

@@ -12,14 +12,13 @@
 //
 // # The gate
 //
-// The model is not trusted. Whatever it calls goes through [gate], which says whether the call is
-// done, planned for a person, or refused. What a call wrote is checked again by its journal
-// entries.
+// The model is not trusted. Every call goes through [gate], which decides whether the call is done,
+// planned for a person, or rejected. The journal entries of each call are checked again afterwards.
 //
 // # Modes
 //
-// A [mode] decides what is said to the model and what becomes of its calls. A conversation gives it
-// the workflow's tools; a worklist gives it sheets of transactions and one tool.
+// A [mode] decides which messages the model gets and how its calls are handled. A conversation
+// gives it the workflow's tools; a worklist gives it sheets of transactions and one tool.
 package agent
 
 import (
@@ -121,9 +120,9 @@ type run struct {
 // A mode writes through run.batch (effects and lines in one commit) and through run.perform, which
 // makes calls of ops on behalf of a call of the model, with the gate, the limits and the plan.
 type mode interface {
-	// next is called when every call of the last answer has its result. It returns what is said
-	// before the model is asked again, or that the run is done. A line of kind system begins a
-	// fresh conversation: what was said before it is not sent again.
+	// next is called when every call of the last answer has its result. It returns the messages for
+	// the model, or that the run is done. A line of kind system begins a new conversation: earlier
+	// messages are not sent again.
 	next(ctx context.Context, r *run) (say []workflow.Say, done bool, err error)
 	// tools are those that the model may call now. They must be the same, byte for byte, for the
 	// whole conversation.
@@ -217,7 +216,7 @@ func failed(code errs.Code, format string, args ...any) error {
 	return job.Final(errs.New(code, format, args...))
 }
 
-// pauses are how long a model server that failed is left alone, failure by failure.
+// pauses are the waits after failures of a model server, one after the other.
 var pauses = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 // later returns a failure after which the job is tried again. The job counts its failures from the

@@ -18,7 +18,7 @@ import (
 	"coffer/internal/workflow"
 )
 
-// modeOf is how a workflow works.
+// modeOf returns the mode of a workflow.
 func (a *Agent) modeOf(d workflow.Definition) mode {
 	if d.Eval != nil {
 		return &measuring{sheets: sheets{books: a.Books}}
@@ -56,15 +56,15 @@ func user(s string) workflow.Say {
 	return workflow.Say{Kind: workflow.LineUser, Body: textLine{Text: s}}
 }
 
-// opening is what a run is told first. The day stands in the user's turn: a system prompt with a
-// date in it would be another one each day, and no server could cache it.
+// opening returns the first messages of a run. The day is in the user's turn: a system prompt with
+// a date would change every day, and no server could cache it.
 func opening(r *run) []workflow.Say {
 	began := "A person started this run."
 	switch r.live.Trigger {
 	case workflow.Schedule:
-		began = "This run was started by its schedule."
+		began = "This run was started on schedule."
 	case workflow.AfterSync:
-		began = "This run was started because a bank sent something new."
+		began = "This run was started after a sync."
 	}
 	return []workflow.Say{
 		{Kind: workflow.LineDefinition, Body: definitionLine{r.live.Definition, r.live.Hash}},
@@ -129,7 +129,7 @@ func (t *conversation) call(ctx context.Context, r *run, c call) error {
 	return r.perform(ctx, c, []order{o}, nil)
 }
 
-// counting is how long a dry run may take whose number is shown with a planned call.
+// counting is the most time for a dry run whose count is shown with a planned call.
 const counting = 20 * time.Second
 
 // count asks a tool for a dry run and returns how many transactions it would change, or nil if it
@@ -165,8 +165,8 @@ func (r *run) count(ctx context.Context, o order) (*int64, error) {
 // maxTitle is how long the title of a report may be.
 const maxTitle = 200
 
-// finish stores the model's last message as a report, if the workflow says so and the model has not
-// stored one itself.
+// finish stores the model's last message as a report, if the workflow wants one and the model has
+// not stored one itself.
 func (t *conversation) finish(ctx context.Context, tx pg.Tx, r *run, limit string) ([]workflow.Say, error) {
 	if r.def.Report != "message" || limit != "" || r.live.ReportID != nil || r.state.last == nil {
 		return nil, nil

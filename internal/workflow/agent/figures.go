@@ -81,9 +81,9 @@ func currencyBefore(s string) bool {
 	return strings.ToUpper(s[n-3:]) == s[n-3:]
 }
 
-// isKnown reports whether a figure occurs in the data, in any reading. One that is multiplied by
-// its unit, such as 12k, does not: nobody gave it so. A percentage may stand in the data as a bare
-// number.
+// isKnown reports whether a figure occurs in the data, in any reading. A figure that is multiplied
+// by its unit, such as 12k, does not, because nobody wrote it so. A percentage may be a bare number
+// in the data.
 func isKnown(f spot, known map[string]bool) bool {
 	if f.unit != "" && f.unit != " %" && len(f.unit) <= 2 {
 		return false

@@ -25,7 +25,7 @@ const (
 	// beyond is everything that is not listed below: the call may concern more than the
 	// transactions that it names. A tool that nobody thought of belongs here.
 	beyond reach = iota
-	// never is what no run does.
+	// never marks tools that no run may call.
 	never
 	// named is a call that concerns only the transactions that it names.
 	named
@@ -42,23 +42,23 @@ type treatment struct {
 	reach reach
 	// plans are arguments that make the call reach beyond the transactions that it names.
 	plans []string
-	why   string // of never: what to do instead
+	why   string // for never: the alternative
 }
 
 // treatments are the tools that write and are not planned in any case.
 var treatments = map[string]treatment{
 	"trigger_sync": {
-		reach: never, why: "syncs are started by their schedule or by a person; work with what is stored",
+		reach: never, why: "syncs start on a schedule or by a person; work with the stored data",
 	},
 	"revert_change": {
-		reach: never, why: "a run does not undo changes; a person can revert the whole run, so end here and say what " +
+		reach: never, why: "runs can't undo changes; a person can revert the whole run, so stop here and say what " +
 			"went wrong",
 	},
 	"split_transaction": {
-		reach: never, why: "a person splits transactions; comment on it how it should be split",
+		reach: never, why: "only people can split transactions; add a comment suggesting the split",
 	},
 	"add_transaction": {
-		reach: never, why: "a run does not enter transactions; say in the report which payments are missing",
+		reach: never, why: "runs can't add transactions; list missing ones in the report",
 	},
 	"update_transactions":     {reach: named, plans: []string{"filter"}},
 	"add_transaction_tag":     {reach: named},
@@ -97,8 +97,8 @@ func (r *run) posture() posture {
 	}
 }
 
-// gate says what becomes of a call. It knows the tool and its arguments, and asks nothing of the
-// model. How much a run may write and create is asked of the database when the call is done.
+// gate decides how a call is handled. It knows the tool and its arguments, and does not rely on the
+// model. The limits on writes and new records are checked in the database when the call is done.
 func gate(o *op.Op, args map[string]any, p posture) verdict {
 	if !o.Writes {
 		return verdict{route: done}
@@ -109,7 +109,7 @@ func gate(o *op.Op, args map[string]any, p posture) verdict {
 	case t.reach == never:
 		return verdict{refused, t.why, never}
 	case t.reach == reports && p.reported:
-		return verdict{refused, "this run has already stored its report; a run has one", reports}
+		return verdict{refused, "this run has already submitted its report", reports}
 	case t.reach == reports:
 		v.route = done
 		return v
@@ -120,9 +120,9 @@ func gate(o *op.Op, args map[string]any, p posture) verdict {
 	case o.Destructive:
 		v.why = "it removes or merges something"
 	case t.reach == beyond:
-		v.why = "it may reach beyond the transactions that it names"
+		v.why = "it may affect transactions it doesn't name"
 	case t.reach == rules && !p.makesRules:
-		v.why = "it makes or changes a rule"
+		v.why = "it creates or changes a rule"
 	default:
 		if arg := planning(args, append(slices.Clone(alwaysPlanned), t.plans...)); arg != "" {
 			v.why = "it has the argument " + arg
@@ -133,7 +133,7 @@ func gate(o *op.Op, args map[string]any, p posture) verdict {
 	return v
 }
 
-// Route says what becomes of a call in a run of a definition, before the run has reached a limit:
+// Route returns how a call is handled in a run of a definition, before the run has reached a limit:
 // done, planned or refused.
 func Route(o *op.Op, args map[string]any, d workflow.Definition) string {
 	return string(gate(o, args, posture{planning: d.DryRun, makesRules: d.MakesRules}).route)
@@ -175,13 +175,13 @@ const maxMade = 20
 func fits(v verdict, m workflow.Made, before workflow.Live) (why string) {
 	switch {
 	case v.reach != reports && m.Other > 0:
-		return "it changes or removes something that was there"
+		return "it changes or removes existing data"
 	case m.Rules > 0 && v.reach != rules:
 		return "it changes a rule"
 	case m.Rules+before.MadeRules > maxMade && m.Rules > 0:
-		return "a run makes at most 20 rules by itself"
+		return "limit of 20 rules per run reached"
 	case m.Tags+m.Counterparties > 0 && m.Tags+m.Counterparties+before.Made > maxMade:
-		return "a run makes at most 20 tags and counterparties by itself"
+		return "limit of 20 tags and counterparties per run reached"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"coffer/internal/errs"
@@ -17,7 +18,7 @@ import (
 const (
 	maxRequest   = 200_000    // bytes of a request
 	maxLines     = 16_000_000 // bytes of a transcript
-	mostEmpty    = 5          // answers in a row that are no answer
+	mostEmpty    = 5          // unusable answers in a row
 	mostFailures = 5          // model calls in a row that failed
 	mostLost     = 10         // model calls in a row whose worker died
 	sameAnswer   = 3          // equal calls in a row from which on they are not run
@@ -45,8 +46,8 @@ func (r *run) converse(ctx context.Context) error {
 			}
 		}
 		if r.state.empty >= mostEmpty {
-			return failed(errs.ProviderError, "the model gave %d answers in a row that were empty, cut off or not "+
-				"readable; choose a model that can call tools, or give it less to do at a time", mostEmpty)
+			return failed(errs.ProviderError, "%d model responses in a row were empty, cut off or "+
+				"unreadable; choose a model that can call tools, or give it smaller tasks", mostEmpty)
 		}
 		say, done, err := r.mode.next(ctx, r)
 		if err != nil || done {
@@ -102,7 +103,14 @@ func (r *run) within(request model.Request) error {
 		return &limitError{workflow.LimitTurns, r.def.MaxTurns, r.live.Turns}
 	case size > maxRequest:
 		return &limitError{workflow.LimitContext, maxRequest, size}
-	case r.live.Bytes > maxLines:
+	}
+	return r.room()
+}
+
+// room returns the limit of the transcript if it is full, or nil. Calls of tools after the first of
+// an answer ask too: there may be hundreds.
+func (r *run) room() error {
+	if r.live.Bytes > maxLines {
 		return &limitError{workflow.LimitLines, maxLines, r.live.Bytes}
 	}
 	return nil
@@ -113,6 +121,7 @@ type asked struct {
 	workflow.Reservation
 	price   *model.Price
 	request model.Request
+	prompt  int64 // the most tokens that the request can have
 	began   time.Time
 }
 
@@ -120,8 +129,8 @@ type asked struct {
 // the error.
 func (r *run) reserve(ctx context.Context) (out asked, err error) {
 	if r.live.LostInARow >= mostLost {
-		return out, failed(errs.InternalError, "%d model calls in a row were lost because their server stopped; its "+
-			"log says more", r.live.LostInARow)
+		return out, failed(errs.InternalError, "%d model calls in a row were lost because their server stopped; see "+
+			"its log", r.live.LostInARow)
 	}
 	out.request = model.Request{
 		Model: r.def.Model, System: r.state.system, Tools: r.mode.tools(r), Turns: r.state.request(),
@@ -142,9 +151,10 @@ func (r *run) reserve(ctx context.Context) (out asked, err error) {
 		if out.price = nil; known {
 			out.price = &price
 		}
+		out.prompt = model.PromptBound(out.request.Bytes(), r.state.prompt)
 		out.Reservation, err = r.Store.Reserve(ctx, tx, workflow.Ask{
 			Run: now, Cap: capOf(r.def), Provider: r.def.Provider, Model: r.def.Model,
-			Prompt: model.PromptBound(out.request.Bytes(), r.state.prompt), Price: out.price,
+			Prompt: out.prompt, Price: out.price,
 		})
 		return nil, err
 	})
@@ -169,7 +179,7 @@ func (r *run) reserve(ctx context.Context) (out asked, err error) {
 	return out, nil
 }
 
-var errMinutes = errors.New("the run's time is over")
+var errMinutes = errors.New("the run's time limit was reached")
 
 // ask asks the model once and stores its answer. Nothing of the database is held meanwhile.
 func (r *run) ask(ctx context.Context) error {
@@ -182,7 +192,7 @@ func (r *run) ask(ctx context.Context) error {
 	q.began = time.Now()
 	reply, err := r.client.Ask(asking, q.request)
 	at("answered")
-	if ctx.Err() != nil { // cancelled, or the server stops: the call is lost
+	if ctx.Err() != nil { // canceled, or the server stops: the call is lost
 		return context.Cause(ctx)
 	}
 	if err != nil {
@@ -191,8 +201,8 @@ func (r *run) ask(ctx context.Context) error {
 	return r.store(ctx, q, reply)
 }
 
-// unanswered books a model call that failed, and says what to do about it. One that may be billed
-// counts at the most that it can cost.
+// unanswered records a model call that failed, and returns what to do about it. A call that may be
+// billed counts at its maximum cost.
 func (r *run) unanswered(ctx context.Context, q asked, err error, late bool) error {
 	e, known := errors.AsType[*model.Error](err)
 	settled := workflow.Settlement{Call: q.Call, State: workflow.CallFailed, Micros: q.Micros}
@@ -220,26 +230,44 @@ func (r *run) unanswered(ctx context.Context, q asked, err error, late bool) err
 	return job.Final(err)
 }
 
-// cost is what an answer costs. What a server does not say, or says too well, counts at the most
-// that it can be: nobody knows better.
-func (q asked) cost(reply model.Reply) (micros *money.Micros, doubt string) {
+// cost returns the cost of an answer. If a server reports no usage, or too little, the call counts
+// at its maximum cost, because nothing better is known. If it reports more than the call can have
+// cost, the call counts at the maximum too: one wrong count must not use up the month. The claim is
+// then recorded, and ends the run.
+func (q asked) cost(reply model.Reply) (micros, claim *money.Micros, doubt string) {
 	if q.price == nil {
-		return nil, ""
+		return nil, nil, ""
 	}
 	u := reply.Usage
 	said := reply.Text != "" || len(reply.Calls) > 0
 	switch {
 	case !u.Known:
-		return q.Micros, "The model server did not say what it counted; the call counts at the most that it can cost."
+		return q.Micros, nil, "The model server did not report its usage; the call is counted at its highest " +
+			"possible cost."
 	case u.Prompt() == 0 || u.Output == 0 && said:
-		return q.Micros, "The model server counted nothing for an answer; the call counts at the most that it can cost."
+		return q.Micros, nil, "The model server reported no usage for an answer; the call is counted at its highest " +
+			"possible cost."
 	}
-	return new(q.price.Cost(u)), ""
+	if told := q.price.Cost(u); told > *q.Micros {
+		return q.Micros, &told, fmt.Sprintf("The model server reported $%s, more than the call can have cost; it "+
+			"is counted as $%s, the highest possible cost.", told, *q.Micros)
+	}
+	return new(q.price.Cost(u)), nil, ""
+}
+
+// counted returns the server's count, limited for each kind of token to the most that there can
+// have been.
+func (q asked) counted(u model.Usage) model.Usage {
+	prompt, output := q.prompt, int64(q.MaxTokens)
+	return model.Usage{
+		Input: min(u.Input, prompt), CacheRead: min(u.CacheRead, prompt), CacheWrite: min(u.CacheWrite, prompt),
+		Output: min(u.Output, output), Known: u.Known,
+	}
 }
 
 // store writes an answer and what it cost, before any of its calls is run.
 func (r *run) store(ctx context.Context, q asked, reply model.Reply) error {
-	micros, doubt := q.cost(reply)
+	micros, claim, doubt := q.cost(reply)
 	line := received(r.live.Turns+1, r.def.Model, reply)
 	usage := usageLine{
 		Turn: line.Turn, Input: reply.Usage.Input, CacheRead: reply.Usage.CacheRead,
@@ -250,7 +278,7 @@ func (r *run) store(ctx context.Context, q asked, reply model.Reply) error {
 	first := r.state.fresh
 	err := r.batch(ctx, job.Step{Done: 1}, func(ctx context.Context, tx pg.Tx) ([]workflow.Say, error) {
 		err := r.Store.Settle(ctx, tx, r.live.ID, workflow.Settlement{
-			Call: q.Call, State: workflow.CallAnswered, Micros: micros, Usage: reply.Usage,
+			Call: q.Call, State: workflow.CallAnswered, Micros: micros, Usage: q.counted(reply.Usage),
 			RequestID: reply.RequestID, Stop: string(reply.Stop),
 		})
 		say := []workflow.Say{{Kind: workflow.LineAssistant, Body: line}, {Kind: workflow.LineUsage, Body: usage}}
@@ -267,9 +295,9 @@ func (r *run) store(ctx context.Context, q asked, reply model.Reply) error {
 	}
 	at("settled")
 	switch {
-	case micros != nil && *micros > *q.Micros:
+	case claim != nil:
 		return failed(errs.ProviderError, "the model server reported $%s for a call that can have cost at most $%s, "+
-			"and the run was ended; check what runs at its address, and its price", *micros,
+			"and the run was ended; check what runs at its address, and its price", *claim,
 			*q.Micros)
 	case reply.Stop == model.Refused:
 		return failed(errs.ProviderError, "the model declined to answer; change the prompt of the workflow, or choose "+

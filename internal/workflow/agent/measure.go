@@ -17,7 +17,7 @@ import (
 	"coffer/internal/workflow"
 )
 
-// Evals find what an eval holds a model against.
+// Evals find the decisions that an eval compares a model with.
 type Evals interface {
 	// Labels returns the newest decisions of people, oldest first.
 	Labels(ctx context.Context, q pg.Querier, sample int) ([]measure.Label, error)
@@ -30,8 +30,8 @@ type Evals interface {
 	Primaries(ctx context.Context, q pg.Querier) (map[string]string, error)
 }
 
-// unrebuilt are the tools that read what the books as of a moment do not take back: the journal,
-// and what was written about it. A model in an eval does not have them.
+// unrebuilt are the tools that read data which is not rolled back in the books as of a moment: the
+// journal, and texts about it. A model in an eval does not have them.
 var unrebuilt = []string{
 	"list_changes", "list_annotations", "explain_transaction", "list_reports", "list_workflows", "get_job",
 }
@@ -46,7 +46,7 @@ type measuring struct {
 
 // The bodies of lines that only evals have.
 type (
-	// evalWork is what is asked, by window. Rows are there for whoever counts them.
+	// evalWork holds the items of an eval by window. Rows is only for code that counts them.
 	evalWork struct {
 		Rows      [][]id.ID                `json:"rows"`
 		Windows   []evalWindow             `json:"windows"`
@@ -75,7 +75,7 @@ func (m *measuring) tools(r *run) []model.Tool {
 	return m.tool
 }
 
-// lookWith are the reading tools of a workflow that is no worklist.
+// lookWith returns the reading tools of a workflow without a worklist.
 func (m *measuring) lookWith(r *run) []string {
 	if len(r.def.Tools) == 0 {
 		return nil
@@ -108,8 +108,8 @@ func (m *measuring) read(r *run) error {
 	return m.sheets.read(r)
 }
 
-// then runs f in the books as of a moment, and undoes everything. It returns what could not be
-// taken back.
+// then runs f in the books as of a moment, and rolls everything back. It returns the fields that
+// could not be reverted.
 func (r *run) then(ctx context.Context, tx pg.Tx, moment pg.Time, f func(context.Context, pg.Tx) error) (
 	left []journal.Skipped, err error,
 ) {
@@ -120,8 +120,8 @@ func (r *run) then(ctx context.Context, tx pg.Tx, moment pg.Time, f func(context
 		return f(ctx, tx)
 	})
 	if errs.Is(err, errs.ValidationError) {
-		err = failed(errs.ValidationError, "too much has changed since those decisions to rebuild the books of then; "+
-			"give a smaller sample")
+		err = failed(errs.ValidationError, "too much has changed since those decisions to rebuild the data of that "+
+			"time; choose a smaller sample")
 	}
 	return left, err
 }
@@ -144,7 +144,8 @@ func (m *measuring) next(ctx context.Context, r *run) ([]workflow.Say, bool, err
 	return m.openNext(ctx, r)
 }
 
-// openWork finds what is asked, and stores it: what people decide meanwhile is for the next eval.
+// openWork finds the items and stores them: decisions that people make meanwhile are for the next
+// eval.
 func (m *measuring) openWork(ctx context.Context, r *run) error {
 	return r.batch(ctx, job.Step{}, func(ctx context.Context, tx pg.Tx) ([]workflow.Say, error) {
 		labels, err := r.Evals.Labels(ctx, tx, r.def.Eval.Sample)
@@ -176,8 +177,8 @@ func (m *measuring) openWork(ctx context.Context, r *run) error {
 	})
 }
 
-// window returns what is asked about a window. A transaction of which something could not be taken
-// back is left out: the model might see what it is to find out.
+// window returns the items of a window. A transaction with a field that could not be reverted is
+// left out, because the model might see the solution.
 func (m *measuring) window(ctx context.Context, tx pg.Tx, r *run, w measure.Window, work *evalWork) (
 	items []measure.EvaluationItem, err error,
 ) {
@@ -342,7 +343,7 @@ func (m *measuring) finish(ctx context.Context, tx pg.Tx, r *run, _ string) ([]w
 	return []workflow.Say{note("%s", figures.Message)}, err
 }
 
-// answers are the items that the model was asked about, each with its answer.
+// answers returns the model's items, each with its answer.
 func (m *measuring) answers(r *run) ([]measure.EvaluationItem, error) {
 	byID := map[id.ID]measure.EvaluationItem{}
 	for _, w := range m.part.Windows {

@@ -41,8 +41,8 @@ func decideFor(w workflow.Worklist) model.Tool {
 		maxReason), `"sure":{"type":"boolean","description":"false: a person decides"}`)
 	return model.Tool{
 		Name: decideTool,
-		Description: "Decides the rows of the sheet. What is sure is filed; the rest is left to a person, with the " +
-			"note. Give every row once.",
+		Description: "Decides the rows of the sheet. Sure answers are applied; the rest is left for a person, with " +
+			"the note. Include every row once.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"code":{"type":"string","description":` +
 			`"The code in the first line of your instructions"},"rows":{"type":"array","items":{"type":"object",` +
 			`"properties":{` + strings.Join(row, ",") + `},"required":["row","note","sure"]}}},` +
@@ -89,7 +89,7 @@ func readDecisions(args map[string]any, w workflow.Worklist, s sheet, open map[i
 		n := number(m["row"])
 		if n < 1 || n > len(s.rows) {
 			faults = append(faults, fault{
-				why: fmt.Sprintf("there is no such row; the sheet has the rows 1 to %d", len(s.rows)),
+				why: fmt.Sprintf("row not found; the sheet has rows 1 to %d", len(s.rows)),
 			})
 			continue
 		}
@@ -111,11 +111,11 @@ func readDecisions(args map[string]any, w workflow.Worklist, s sheet, open map[i
 		}
 		out = append(out, d)
 	}
-	// Of two answers for a row nobody knows which is meant.
+	// If a row has two answers, nobody knows which is meant.
 	out = slices.DeleteFunc(out, func(d decision) bool { return twice[d.row] })
 	faults = slices.DeleteFunc(faults, func(f fault) bool { return twice[f.row] })
 	for n := range twice {
-		faults = append(faults, fault{n, "it is answered twice and differently; answer it once"})
+		faults = append(faults, fault{n, "it has two different answers; answer it once"})
 	}
 	slices.SortStableFunc(faults, func(a, b fault) int { return a.row - b.row })
 	return out, faults
@@ -150,10 +150,10 @@ func readDecision(m map[string]any, w workflow.Worklist, s sheet) (d decision, w
 	}
 	if d.sure && d.category == "" && d.counterparty == "" && !w.Decides(workflow.SetsTags) &&
 		!w.Decides(workflow.SetsComment) {
-		return d, "it is sure and decides nothing"
+		return d, "sure is true, but nothing is decided"
 	}
 	if !d.sure && d.note == "" {
-		return d, "note must say why it is left to a person"
+		return d, "note must say why it is left for a person"
 	}
 	return d, ""
 }
@@ -179,7 +179,7 @@ func chosen(field string, v any, list []string) (string, string) {
 	given, _ := v.(string)
 	word := strings.ToLower(strings.TrimSpace(given))
 	if word == "" {
-		return "", field + " is missing; choose one of the list, or give sure: false"
+		return "", field + " is missing; choose one from the list, or pass sure: false"
 	}
 	if slices.Contains(list, word) {
 		return word, ""
@@ -191,7 +191,7 @@ func chosen(field string, v any, list []string) (string, string) {
 	near := ""
 	for i, c := range op.Nearest(word, all) {
 		if near += ", "; i == 0 {
-			near = "; near it: "
+			near = "; similar: "
 		}
 		near += c.Value
 	}
@@ -225,9 +225,9 @@ func counterpartyName(v any) (string, string) {
 	name := text.Line(given, maxCounterparty).Plain()
 	switch {
 	case name == "":
-		return "", "counterparty is missing; name it, or give sure: false"
+		return "", "counterparty is missing; name it, or pass sure: false"
 	case address(name):
-		return "", "counterparty must be a name and not an address"
+		return "", "counterparty must be a name, not an address"
 	}
 	return name, ""
 }
@@ -244,8 +244,8 @@ func codeRight(args map[string]any, want string) bool {
 	return strings.EqualFold(strings.TrimSpace(given), want)
 }
 
-// returned is what the model is told about a call of decide: what was not taken, and what is still
-// open. Its own words are not repeated.
+// returned returns the message to the model after a call of decide: the rejected decisions and the
+// open rows. The model's own words are not repeated.
 func returned(taken int, faults []fault, open []int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Taken: %d.", taken)
@@ -258,7 +258,7 @@ func returned(taken int, faults []fault, open []int) string {
 			told[f.row] = true
 			fmt.Fprintf(&b, " Row %d: %s.", f.row, f.why)
 		} else if !strings.Contains(b.String(), f.why) {
-			fmt.Fprintf(&b, " Not taken: %s.", f.why)
+			fmt.Fprintf(&b, " Rejected: %s.", f.why)
 		}
 	}
 	var missing []string
@@ -268,7 +268,7 @@ func returned(taken int, faults []fault, open []int) string {
 		}
 	}
 	if len(missing) > 0 {
-		b.WriteString(" Without an answer: " + strings.Join(missing, ", ") + ".")
+		b.WriteString(" No answer: " + strings.Join(missing, ", ") + ".")
 	}
 	if len(open) == 0 {
 		b.WriteString(" The sheet is done.")

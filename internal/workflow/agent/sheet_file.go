@@ -40,8 +40,8 @@ func (p *portion) orders(ctx context.Context, tx pg.Tx) ([]order, error) {
 	if p.still, err = p.run.def.Open(ctx, tx, p.books, all); err != nil {
 		return nil, err
 	}
-	// What they were when they were decided: if a person reverts the run, they are that again, and
-	// not asked about again either.
+	// Remember their state before the decision: after a revert of the run they have it again, and
+	// must not be asked about again either.
 	if err := p.run.def.Remember(ctx, tx, p.run.live.WorkflowID, all); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,8 @@ func (p *portion) orders(ctx context.Context, tx pg.Tx) ([]order, error) {
 	return p.calls(operations, bound), nil
 }
 
-// operation is what update_transactions is to do with a transaction; nil if nothing.
+// operation returns the operation of update_transactions for a transaction; nil if there is nothing
+// to do.
 func (p *portion) operation(d decision, u id.ID, noted bool) map[string]any {
 	w := p.run.def.Worklist
 	o := map[string]any{}
@@ -102,8 +103,8 @@ func (p *portion) operation(d decision, u id.ID, noted bool) map[string]any {
 			o["note"] = d.note
 		}
 	}
-	// A comment tells a person why something was left. On what was filed the note says it, unless
-	// comments are all that the workflow is for.
+	// A comment explains to a person why a transaction was left. If the transaction is categorized,
+	// the note explains it, unless comments are all that the workflow is for.
 	if w.Decides(workflow.SetsComment) && (!d.sure || len(w.Sets) == 1) && d.note != "" && !noted {
 		o["comment"] = d.note
 		if !d.sure && d.category != "" {
@@ -148,8 +149,8 @@ func (p *portion) calls(operations []any, bound map[string][]any) []order {
 	return out
 }
 
-// settle says what became of each row, and remembers what still matches as it is now: a workflow
-// whose filter keeps matching what it has decided must not decide it again.
+// settle records the result of each row, and remembers the rows that still match as they are now: a
+// workflow whose filter keeps matching its decided transactions must not decide them again.
 func (p *portion) settle(ctx context.Context, tx pg.Tx, outs []outcome) (decidedLine, error) {
 	line := decidedLine{Sheet: p.current.Sheet}
 	updates := len(outs) - len(p.assign)
@@ -184,7 +185,7 @@ func (p *portion) updated(out outcome) {
 	}
 	if out.err == nil {
 		if err := json.Unmarshal([]byte(out.body), &result); err != nil {
-			out.err = errs.New(errs.InternalError, "the result could not be read")
+			out.err = errs.New(errs.InternalError, "the result is unreadable")
 		}
 	}
 	for _, n := range p.update {

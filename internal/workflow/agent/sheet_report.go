@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"coffer/internal/id"
-	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/pg"
+	"coffer/internal/phrase"
 	"coffer/internal/report"
 	"coffer/internal/text"
 )
@@ -18,8 +18,8 @@ import (
 // mostLeft is how many transactions that were left a report names.
 const mostLeft = 50
 
-// report is what coffer says about a run with sheets. Every figure in it is counted from the books
-// and the transcript; of the model's words there are only its reasons, as plain text.
+// report returns coffer's report about a run with sheets. Every figure in it is counted from the
+// books and the transcript; the only words of the model in it are its reasons, as plain text.
 func (s *sheets) report(ctx context.Context, q pg.Querier, r *run, limit string) (report.CreateReport, error) {
 	facts, err := reportFacts(ctx, q, s.filings)
 	if err != nil {
@@ -80,27 +80,27 @@ func count(filings []placement, outcomes ...string) (n int) {
 func (p *pageText) summary(s *sheets, facts map[id.ID]reportFact) {
 	all := len(facts)
 	if n := count(s.filings, filed); n > 0 {
-		p.line("%s of %d were filed.", ledger.Several(n), all)
+		p.line("Categorized %d of %s.", n, phrase.Several(all))
 	}
 	if n := count(s.filings, asPlanned); n > 0 {
-		p.line("For %s of %d there is a plan. Nothing of it is done until a person applies it.", ledger.Several(n), all)
+		p.line("Proposed changes for %d of %s. Nothing changes until someone applies them.", n, phrase.Several(all))
 	}
 	if n := count(s.filings, unsure, unanswered, rejected); n > 0 {
-		p.line("%s are left to you.", ledger.Several(n))
+		p.line("%s left for you.", phrase.Several(n))
 	}
 	if n := count(s.filings, moved); n > 0 {
-		p.line("%s were decided by somebody else meanwhile.", ledger.Several(n))
+		p.line("%s changed by someone else in the meantime.", phrase.Several(n))
 	}
 	if s.work.Known > 0 {
-		p.line("%s were not looked at again, because nothing about them has changed since the last time.",
-			ledger.Several(s.work.Known))
+		p.line("%s skipped, because nothing about them has changed since the last run.",
+			phrase.Several(s.work.Known))
 	}
 	var unread int
 	for _, rows := range s.work.Rows {
 		unread += len(rows)
 	}
 	if n := unread - all; n > 0 {
-		p.line("%s were not reached.", ledger.Several(n))
+		p.line("%s not reached.", phrase.Several(n))
 	}
 }
 
@@ -141,7 +141,7 @@ func (p *pageText) filedBy(filings []placement, facts map[id.ID]reportFact) {
 		list = append(list, x)
 	}
 	slices.SortFunc(list, func(a, b *pile) int { return cmp.Or(b.n-a.n, strings.Compare(a.where, b.where)) })
-	p.line("\n## Where they went\n")
+	p.line("\n## By category\n")
 	for _, x := range list {
 		var sums []string
 		for c, sum := range x.sums {
@@ -158,7 +158,7 @@ func (p *pageText) filedBy(filings []placement, facts map[id.ID]reportFact) {
 
 // reasons are why a transaction was left.
 var reasons = map[string]string{
-	unsure: "", unanswered: "the model gave no usable answer", rejected: "the change was refused",
+	unsure: "", unanswered: "the model gave no usable answer", rejected: "the change was rejected",
 }
 
 // left lists what is left to people, and why.
@@ -188,9 +188,9 @@ func (p *pageText) left(filings []placement, facts map[id.ID]reportFact) {
 	if total == 0 {
 		return
 	}
-	p.line("\n## Left to you\n\n%s", strings.Join(lines, "\n"))
+	p.line("\n## Left for you\n\n%s", strings.Join(lines, "\n"))
 	if len(lines) == mostLeft {
-		p.line("- and more, %d in all", total)
+		p.line("- and more: %d in total", total)
 	}
 }
 
@@ -210,29 +210,29 @@ func (p *pageText) held(filings []placement) {
 		list = append(list, fmt.Sprintf("%s (%d)", plainText(field), n))
 	}
 	slices.Sort(list)
-	p.line("\n## Left as people set it\n\n%s", strings.Join(list, ", "))
+	p.line("\n## Locked by people\n\n%s", strings.Join(list, ", "))
 }
 
-// rest says what the run cost, why it ended, and how to undo it.
+// rest adds the cost of the run, why it ended, and how to undo it.
 func (p *pageText) rest(s *sheets, r *run, limit string) {
-	p.line("\n## The run\n")
+	p.line("\n## About this run\n")
 	if limit == "" && r.live.LimitName != nil {
 		limit = *r.live.LimitName
 	}
 	if limit != "" {
-		p.line("It reached its limit %s.", limit)
+		p.line("Stopped at its limit: %s.", limit)
 	}
-	cost := "The price of the model is not known, so its cost is not either."
+	cost := "The cost is unknown, because the model has no price."
 	if r.live.CostMicros != nil {
 		cost = fmt.Sprintf("It cost $%s.", *r.live.CostMicros)
 	}
-	p.line("The model %s answered %d times. %s", plainText(r.def.Model), r.live.Turns, cost)
+	p.line("%s made %d calls. %s", plainText(r.def.Model), r.live.Turns, cost)
 	short := r.live.ID.Short()
 	if count(s.filings, asPlanned) > 0 {
-		p.line("To look at the plan and apply it, open the run %[1]s, or use `coffer workflow-run plan %[1]s` and "+
-			"`coffer workflow-run apply %[1]s`. `coffer workflow-run revert %[1]s` undoes all that the run did.", short)
+		p.line("To review and apply the plan, open run %[1]s, or use `coffer workflow-run plan %[1]s` and "+
+			"`coffer workflow-run apply %[1]s`. `coffer workflow-run revert %[1]s` undoes the whole run.", short)
 	} else if count(s.filings, filed, unsure) > 0 {
-		p.line("To undo all that it did, revert the run %[1]s, or use `coffer workflow-run revert %[1]s`.", short)
+		p.line("To undo everything, revert run %[1]s, or use `coffer workflow-run revert %[1]s`.", short)
 	}
 }
 

@@ -127,8 +127,8 @@ func buildSheet(ctx context.Context, q pg.Querier, w workflow.Worklist, rows [][
 	return s, nil
 }
 
-// row is the fact as the model sees it. What an agent decided is left out: it would be taken for a
-// precedent.
+// row returns the fact as the model sees it. Decisions of agents are left out, because the model
+// would take them for precedents.
 func (f sheetFact) row(n int, slugs map[id.ID]string) sheetRow {
 	r := sheetRow{
 		Row: n, Date: f.Date, Amount: f.Amount, Currency: f.Currency, Name: cut(f.Name, nameBytes),
@@ -222,9 +222,9 @@ func readPrecedents(ctx context.Context, q pg.Querier, w workflow.Worklist, fact
 	return out, nil
 }
 
-// precedingCategories counts categories. A payee can have ten thousands of wordings and a wording
-// ten thousands of transactions, so only the newest of both are looked at. What people decided is
-// rare and has an index of its own; it is looked for in more of them.
+// precedingCategories counts categories. A payee can have tens of thousands of wordings and a
+// wording tens of thousands of transactions, so only the newest of both are read. People's
+// decisions are rare and have their own index, so more rows are searched for them.
 func precedingCategories(ctx context.Context, q pg.Querier, places []int, payees []*int64, counterparties []*id.ID,
 	directions []int, sheet []id.ID,
 ) ([]decided, error) {

@@ -96,8 +96,8 @@ func sheetOf(t *testing.T, db *pg.DB, w workflow.Worklist, n int) (sheet, string
 	return s, strings.Join(out, "\n")
 }
 
-// Beside each row stands what people decided for the same counterparty or payee in the same
-// direction, then what rules did. What agents decided or named is nowhere.
+// Each row has people's decisions for the same counterparty or payee in the same direction, then
+// those of rules. Decisions and names of agents never appear.
 func TestPrecedents(t *testing.T) {
 	t.Parallel()
 	db, _ := newPast(t, []past{
@@ -106,7 +106,7 @@ func TestPrecedents(t *testing.T) {
 		{name: "DAUERAUFTRAG 7", amount: "900", counterparty: "Landlord", by: "user", category: rent, source: "rule"},
 		{name: "DAUERAUFTRAG 8", amount: "900", counterparty: "Evil", by: "agent"},
 		{name: "Kiosk", merchant: "Kiosk Eck", amount: "3"},
-		// What is not on the sheet:
+		// Rows that are not on the sheet:
 		{name: "REWE MARKT 1", amount: "10", category: groceries, source: "user"},
 		{name: "REWE MARKT 2", amount: "10", category: groceries, source: "user"},
 		{name: "Rewe Markt 3", amount: "10", category: rent, source: "user"},

@@ -14,8 +14,8 @@ import (
 	"coffer/internal/workflow"
 )
 
-// answersPerSheet is how often the model is asked about a sheet: once, and twice more for what was
-// not usable.
+// answersPerSheet is how often the model is asked about a sheet: once, and twice more for unusable
+// rows.
 const answersPerSheet = 3
 
 // barrenSheets is how many sheets in a row without any answer end the run.
@@ -34,9 +34,9 @@ type (
 		Rows       [][]id.ID `json:"rows"`
 		Categories []string  `json:"categories,omitempty"`
 		Tags       []string  `json:"tags,omitempty"`
-		Precedents []string  `json:"precedents,omitempty"` // of an eval: what people decided before, by row
+		Precedents []string  `json:"precedents,omitempty"` // in an eval: people's earlier decisions, by row
 	}
-	// decidedLine is what became of rows of a sheet.
+	// decidedLine holds the results of rows of a sheet.
 	decidedLine struct {
 		Sheet     int         `json:"sheet"`
 		Rows      []placement `json:"rows,omitempty"`
@@ -44,7 +44,7 @@ type (
 	}
 )
 
-// A placement is what became of a row.
+// A placement is the result of a row.
 type placement struct {
 	Row          int      `json:"row"`
 	Transactions []id.ID  `json:"transactions"`
@@ -63,7 +63,7 @@ const (
 	unsure     = "unsure"     // left to a person, with a note
 	unanswered = "unanswered" // left to a person: the model gave no usable answer
 	moved      = "moved"      // somebody else decided it meanwhile
-	rejected   = "rejected"   // the change was refused; the note says why
+	rejected   = "rejected"   // the change was rejected; the note has the reason
 	asMeasured = "measured"   // decided in an eval, which files nothing
 )
 
@@ -73,14 +73,14 @@ type sheets struct {
 	books *ledger.Books
 	tool  []model.Tool
 
-	// What the lines up to seen come to.
+	// The state after the lines up to seen.
 	seen    int
 	work    *workflow.Work
 	current sheetLine
 	sheet   sheet // as the model sees it, for its lists
 	filings []placement
 	open    map[int]bool // rows of the current sheet without an answer
-	asked   int          // answers in this conversation
+	asked   int          // number of answers in this conversation
 	wrong   int          // wrong codes in a row
 	barren  int          // sheets in a row of which no row was answered
 }
@@ -185,8 +185,8 @@ type sheeted interface {
 	giveUp(ctx context.Context, r *run) error
 }
 
-// goOn asks about the same sheet once more, or gives up what is still open of it. It ends a run
-// whose model answers nothing that can be used.
+// goOn asks about the same sheet once more, or gives up its open rows. It ends a run whose model
+// returns nothing usable.
 func (s *sheets) goOn(ctx context.Context, r *run, mode sheeted, most int) (say []workflow.Say, more bool, err error) {
 	if len(s.open) > 0 {
 		if s.asked < most {
@@ -206,8 +206,8 @@ func (s *sheets) goOn(ctx context.Context, r *run, mode sheeted, most int) (say 
 	return nil, false, nil
 }
 
-// again is what the model is told before it is asked about the same sheet once more. After a call
-// it has the call's result.
+// again returns the message to the model before it is asked about the same sheet once more. After a
+// call it has the call's result.
 func (s *sheets) again(r *run) []workflow.Say {
 	last := r.state.last
 	if last == nil || len(last.Calls) > 0 {
@@ -318,8 +318,8 @@ func (s *sheets) call(ctx context.Context, r *run, c call) error {
 	})
 }
 
-// wrongCode takes nothing from an answer whose model has not read its instructions. The right code
-// is not said: a model that is told it has still not read them.
+// wrongCode rejects an answer whose model has not read its instructions. The right code is not in
+// the message: a model that gets it there has still not read them.
 func (s *sheets) wrongCode(ctx context.Context, r *run, c call) error {
 	const why = "the code is not the one in the first line of your instructions, so nothing was done; read that line " +
 		"and call decide again"
@@ -340,10 +340,10 @@ func (s *sheets) wrongCode(ctx context.Context, r *run, c call) error {
 	if s.wrong < wrongCodes {
 		return nil
 	}
-	return failed(errs.ProviderError, "the model does not know the first line of its instructions, so nothing that "+
-		"it said was used: the model server cuts prompts that are too long for its context; give it 16,000 tokens or "+
-		"more (for Ollama, OLLAMA_CONTEXT_LENGTH=16384 or num_ctx in the Modelfile), or make the sheets of the "+
-		"workflow smaller, and test it with {model.test}")
+	return failed(errs.ProviderError, "the model does not know the first line of its instructions, so its "+
+		"answers were not used: the model server cuts prompts that are too long for its context; give it 16,000 "+
+		"tokens or more (for Ollama, OLLAMA_CONTEXT_LENGTH=16384 or num_ctx in the Modelfile), or make the sheets of "+
+		"the workflow smaller, and test it with {model.test}")
 }
 
 // finish writes the report about what was done.

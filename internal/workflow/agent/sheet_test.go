@@ -99,7 +99,7 @@ func full(worst bool) sheet {
 	return s
 }
 
-// A request about 25 rows has at most 16 kB. What banks can write at worst is bounded, too.
+// A request about 25 rows has at most 16 kB. The worst possible bank texts are limited too.
 func TestEconomy(t *testing.T) {
 	t.Parallel()
 	d := workflow.Definition{System: strings.Repeat("x", 2500), Prompt: strings.Repeat("x", 900)}
@@ -139,7 +139,8 @@ func TestRelevant(t *testing.T) {
 	}
 }
 
-// What is taken from a call of decide: each row of the sheet at most once, values of the lists only.
+// A call of decide is accepted for each row of the sheet at most once, with values of the lists
+// only.
 func TestReadDecisions(t *testing.T) {
 	t.Parallel()
 	all := worklist(workflow.SetsCategory, workflow.SetsTags, workflow.SetsCounterparty)
@@ -202,13 +203,13 @@ func TestReadDecisions(t *testing.T) {
 	}
 }
 
-// The model is told what was not taken and what is open, never its own words.
+// The message to the model contains the rejected decisions and the open rows, never its own words.
 func TestReturned(t *testing.T) {
 	t.Parallel()
 	_, why := chosen("category", "grocery", []string{"food_and_drink_groceries", "home_rent"})
 	got := returned(2, []fault{{3, why}, {0, "every entry of rows must be an object"}}, []int{3, 5})
-	want := "Taken: 2. Row 3: category is not in the list; near it: food_and_drink_groceries. Not taken: every entry of " +
-		"rows must be an object. Without an answer: 5. Call decide again, with these rows only."
+	want := "Taken: 2. Row 3: category is not in the list; similar: food_and_drink_groceries. Rejected: every entry of " +
+		"rows must be an object. No answer: 5. Call decide again, with these rows only."
 	if got != want {
 		t.Errorf("%s", got)
 	}

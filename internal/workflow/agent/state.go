@@ -95,7 +95,7 @@ type state struct {
 	open    []call         // its calls that have no result
 	prompt  model.Prompt   // the last request of this conversation
 	fresh   bool           // the model has not been asked in this conversation
-	empty   int            // answers in a row that are no answer
+	empty   int            // unusable answers in a row
 	keys    []string       // all calls, to find those that repeat
 	given   []string       // what the household and its tools said, for the figures of a report
 	lines   []workflow.Line
@@ -148,9 +148,8 @@ func body[T any](l workflow.Line) (T, error) {
 	return b, nil
 }
 
-// answer takes an answer of the model. One that says nothing is not sent back, because servers
-// refuse an empty message. An answer counts as none if it neither ends well nor has a call that can
-// be run.
+// answer adds an answer of the model. An empty answer is not sent back, because servers reject an
+// empty message. An answer is unusable if it neither ends well nor has a call that can be run.
 func (s *state) answer(b assistantLine) {
 	s.turns = s.request()
 	s.last, s.open, s.results = &b, slices.Clone(b.Calls), map[int]resultLine{}
@@ -201,8 +200,8 @@ func (s *state) request() (turns []model.Turn) {
 	return append(turns, model.Turn{Results: results})
 }
 
-// received is an answer as it is stored. Arguments that the database could not hold make the call
-// one that is not run.
+// received returns an answer as it is stored. A call is not run if the database could not store its
+// arguments.
 func received(turn int, name string, reply model.Reply) assistantLine {
 	out := assistantLine{
 		Turn: turn, Text: text.Prose(reply.Text, maxText).Plain(), Stop: string(reply.Stop), Model: name,
@@ -214,7 +213,7 @@ func received(turn int, name string, reply model.Reply) assistantLine {
 			Arguments: json.RawMessage(`{}`), Broken: c.Broken,
 		}
 		if reply.Stop == model.Cut || reply.Stop == model.Refused {
-			k.Broken = "your answer was cut off, so nothing was done; ask for less at a time"
+			k.Broken = "your answer was cut off, so nothing was done; make smaller calls"
 		}
 		if k.Broken == "" {
 			k.Arguments, k.Broken = storable(c.Arguments)

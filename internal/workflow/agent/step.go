@@ -23,6 +23,9 @@ func (r *run) answer(ctx context.Context, c call) error {
 	if r.live.Left(r.def) <= 0 {
 		return &limitError{workflow.LimitMinutes, r.def.MaxMinutes, r.live.ElapsedMS / 60_000}
 	}
+	if err := r.room(); err != nil && len(r.state.results) > 0 { // what an answer is for is done: it was paid
+		return err
+	}
 	if c.Broken != "" {
 		return r.refuse(ctx, c, errs.New(errs.InvalidBody, "%s", c.Broken))
 	}
@@ -31,7 +34,7 @@ func (r *run) answer(ctx context.Context, c call) error {
 		return &limitError{workflow.LimitRepeated, sameEnds, n}
 	case n >= sameAnswer:
 		return r.refuse(ctx, c, errs.New(errs.Conflict, "this call was just made with the same arguments, and its "+
-			"result is the same as before; do something else, or end"))
+			"result has not changed; do something else, or stop"))
 	}
 	return r.mode.call(ctx, r, c)
 }
@@ -64,11 +67,11 @@ type order struct {
 	tool  string
 	args  map[string]any
 	found *int64 // how many transactions its dry run found, if it becomes a planned call
-	// alone says that nothing in the plan so far concerns it, so it is rehearsed without.
+	// alone is set if nothing in the plan so far concerns it, so it is rehearsed without the plan.
 	alone bool
 }
 
-// An outcome is what became of an order.
+// An outcome is the result of an order.
 type outcome struct {
 	verdict
 	body     string // what the op returned, or its error
@@ -271,8 +274,8 @@ func (r *run) do(ctx context.Context, tx pg.Tx, o order, v verdict, live *workfl
 	return out, err
 }
 
-// callIn runs an op in tx. An error that the op returns is an outcome; one that breaks tx is an
-// error.
+// callIn runs an op in tx. An error that the op returns is an outcome; an error that breaks tx is
+// returned.
 func (r *run) callIn(ctx context.Context, tx pg.Tx, o order, v verdict) (outcome, error) {
 	out := outcome{verdict: v}
 	answer, patience, err := r.runner.CallIn(ctx, tx, r.tools[o.tool], op.Call{
@@ -290,8 +293,9 @@ func (r *run) callIn(ctx context.Context, tx pg.Tx, o order, v verdict) (outcome
 	return out, nil
 }
 
-// rehearse runs an op over the plan so far, undoes it, and adds what it would have written to the
-// plan. What can only be done by a job is stored as a call, which is made when the plan is applied.
+// rehearse runs an op on top of the plan so far, rolls it back, and adds the entries that it would
+// have written to the plan. An op that needs a job is stored as a call, which is made when the plan
+// is applied.
 func (r *run) rehearse(ctx context.Context, tx pg.Tx, o order, v verdict, plan workflow.Plan) (outcome, error) {
 	var out outcome
 	overlay := journal.Rehearsal{Plan: plan.Entries}
@@ -316,8 +320,8 @@ func (r *run) rehearse(ctx context.Context, tx pg.Tx, o order, v verdict, plan w
 	}
 	made, calls := asCalls(r.tools[o.tool], o, out, made)
 	if len(plan.Entries)+len(plan.Calls)+len(made)+len(calls) > workflow.MaxPlan {
-		out.err = errs.New(errs.RunLimit, "the plan of a run has at most %d entries, and this call would add %d; end "+
-			"here, and say what is left to do", workflow.MaxPlan, len(made)+len(calls))
+		out.err = errs.New(errs.RunLimit, "the plan of a run has at most %d entries, and this call would add %d; stop "+
+			"here and list the remaining work", workflow.MaxPlan, len(made)+len(calls))
 		out.body, out.route = face(out.err), refused
 		return out, nil
 	}

@@ -27,11 +27,11 @@ func New(rules *rulebook.Rulebook) *Evals { return &Evals{rules} }
 const lookedAt = 50_000
 
 // Labels returns the newest decisions of people, at most sample, oldest first. The time of each is
-// when a person first gave the value that stands, so in the books of before nothing tells it.
+// when a person first gave the current value, so the books before that time do not contain it.
 //
-// A category that a person holds counts, and a category that no agent gave and that a person left
-// when they closed the review. What an agent decided and a person only approved with a plan is the
-// agent's and no label: its source says so.
+// A category counts if a person set it, or if no agent set it and a person kept it when they closed
+// the review. A category that an agent set and a person only agreed to, in a review or with a plan,
+// is the agent's decision and not a label.
 func (e *Evals) Labels(ctx context.Context, q pg.Querier, sample int) ([]measure.Label, error) {
 	out, err := pg.All[measure.Label](ctx, q, `
 		with touched as materialized (
@@ -50,15 +50,22 @@ func (e *Evals) Labels(ctx context.Context, q pg.Querier, sample int) ([]measure
 				select min(c.created_at) as at from entry x join change c on c.id = x.change_id
 				where x.subject_id = t.id and x.field = 'category' and x.after = t.category_id::text
 					and x.after_source = 'user' and c.actor_type = 'user' and c.cause in ('api', 'tool')
+					and not (x.before = x.after and exists (select from entry g where g.change_id = x.change_id
+						and g.subject_id = t.id and g.field = 'tag' and g.after is null
+						and g.ref = (select id from tag where slug = @review and deleted_at is null)))
 					and not exists (select from change r where r.reverts = c.id)) f
 			where f.at is not null),
 		confirmed as (
 			select t.id, t.category_id, 'confirmed', min(c.created_at)
 			from touched k join entry x on x.id = k.id join change c on c.id = x.change_id
-			join transaction t on t.id = k.subject_id and t.category_source in ('rule', 'provider')
+			join transaction t on t.id = k.subject_id
 				and t.category_id is not null and t.deleted_at is null and not t.pending and `+journal.Ruled+`
+			left join lateral (select a.id, a.before_source from entry a where a.change_id = c.id and a.subject_id = t.id
+				and a.field = 'category' and a.before = a.after and a.after_source = 'user') agreed on true
 			where k.field = 'tag' and not exists (select from change r where r.reverts = c.id)
-				and not exists (select from entry l where l.subject_id = t.id and l.field = 'category' and l.id > x.id)
+				and coalesce(agreed.before_source, t.category_source) in ('rule', 'provider')
+				and not exists (select from entry l where l.subject_id = t.id and l.field = 'category' and l.id > x.id
+					and l.id is distinct from agreed.id)
 				and not exists (select from transaction_tag g where g.transaction_id = t.id and g.tag_id = x.ref and g.present)
 			group by t.id, t.category_id)
 		select * from (select * from held union all select * from confirmed) l
@@ -86,9 +93,9 @@ func (e *Evals) Windows(labels []measure.Label, windows int) []measure.Window {
 	return Windows(labels, windows)
 }
 
-// Items returns what is asked about a window, in the books as of then, which q reads. offered are
-// the categories that can be chosen then: a label that is none of them has no right answer, and is
-// left out. What a model would see beside the row is not among it.
+// Items returns the items of a window from the books as of then, which q reads. offered are the
+// categories that can be chosen then: a label that is not among them has no right answer, and is
+// left out. The other data that a model would see beside the row is not included.
 func (e *Evals) Items(ctx context.Context, q pg.Querier, labels []measure.Label, offered []string) (
 	[]measure.EvaluationItem, error,
 ) {
@@ -127,7 +134,8 @@ func (e *Evals) Items(ctx context.Context, q pg.Querier, labels []measure.Label,
 	var out []measure.EvaluationItem
 	for _, r := range rows {
 		l := labels[r.Place-1]
-		// One that a person holds already in these books was not taken back, and would be shown.
+		// If a person already holds the category in these books, it was not reverted, and the model
+		// would see it.
 		if r.Label == nil || r.Held || !slices.Contains(offered, *r.Label) {
 			continue
 		}

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { queryOptions } from "@tanstack/react-query";
 import { recorded } from "./changes";
 import { answer, api, fresh, once, type Schemas } from "./client";
@@ -69,17 +70,17 @@ export const createAccount = (body: Schemas["CreateAccount"]) => recorded(api.PO
 /** Removes an account with all its payments, or says how many they are. */
 export async function removeAccount(id: string, dry_run: boolean): Promise<Schemas["AccountRemoved"]> {
   const j = await answer(api.POST("/api/v1/accounts/{id}/remove", { params: { path: { id } }, body: { dry_run } }));
-  return ended(await jobEnd(j.id), "The account was not removed");
+  return ended(await jobEnd(j.id), t`Couldn’t delete the account`);
 }
 
 /** Merges an account into another, or says what would become of its payments. */
 export async function mergeAccount(id: string, into: string, dry_run: boolean): Promise<Schemas["AccountMerged"]> {
   const body = { into, dry_run };
   const j = await answer(api.POST("/api/v1/accounts/{id}/merge", { params: { path: { id } }, body }));
-  return ended(await jobEnd(j.id), "The accounts were not merged");
+  return ended(await jobEnd(j.id), t`Couldn’t merge the accounts`);
 }
 
-/** What a job came to; a failure is an error. */
+/** Returns the result of a job; a failure is thrown as an error. */
 function ended<R>(j: Job, failed: string): R {
   if (j.state !== "succeeded") throw new Error(j.error?.message ?? failed);
   return j.result as R;

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api, fresh } from "./client";
 
-/** What a key or assistant did since a day, counted; `more` if there were too many changes to count. */
+/** Counts the changes by a key or assistant since a day; `more` is set if there were too many to count. */
 export const didSince = (actor_id: string, since: string) =>
   queryOptions({
     queryKey: ["changes", "did", actor_id, since],

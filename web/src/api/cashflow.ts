@@ -1,5 +1,5 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api, earlier, fresh, type Schemas } from "./client";
 
 export type Cashflow = Schemas["Cashflow"];
 export type CashflowCurrency = Schemas["CashflowCurrency"];
@@ -11,11 +11,11 @@ export type CashflowQuery = {
   by?: "category" | "account";
 };
 
-/** Where money came from and went in some time. What was shown stays until the next time is known. */
+/** Where money came from and went in some time. The same of another time stays until it is known. */
 export const cashflow = (query: CashflowQuery) =>
   queryOptions({
     queryKey: ["cashflow", query],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/cashflow", { params: { query }, signal })),
     staleTime: fresh.minute,
-    placeholderData: keepPreviousData,
+    placeholderData: earlier<CashflowQuery>((q) => q.by === query.by && q.compare === query.compare),
   });

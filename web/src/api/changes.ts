@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { ApiError, answer, api, fresh, once, type Schemas } from "./client";
 import { jobEnd } from "./jobs";
@@ -47,7 +48,7 @@ export const entries = (change_id: string, limit: number) =>
     staleTime: fresh.long,
   });
 
-/** What undoing a change would restore, and what would stay. */
+/** Returns what undoing a change would restore, and what would stay. */
 export const rehearseRevert = (change_id: string) =>
   answer(api.POST("/api/v1/changes/{change_id}/revert", { params: { path: { change_id } }, body: { dry_run: true } }));
 
@@ -60,13 +61,16 @@ export async function revertThese(change_ids: string[], waits: () => void): Prom
   waits();
   const j = await jobEnd(r.job_id);
   if (j.state !== "succeeded")
-    throw new ApiError(500, j.error?.code ?? "UNKNOWN", j.error?.message ?? "it was stopped");
+    throw new ApiError(500, j.error?.code ?? "UNKNOWN", j.error?.message ?? t`it was stopped`);
   return j.result as Schemas["ChangesReverted"];
 }
 
-type Whose = { actor_id: string; since: string; until?: string };
+type Whose = { actor_id: string; since: string; until?: string; keep: Keep };
 
-/** Takes back all that somebody did in a while, newest first. A dry run tells what would stay, and why. */
+/** Whether what a person has reviewed since stays as it is. */
+export type Keep = "reviewed" | "none";
+
+/** Undoes all changes by someone in a period, newest first. A dry run returns what would stay, and why. */
 export const revertAll = (whose: Whose, dry_run: boolean) =>
   answer(
     api.POST("/api/v1/changes/revert", {
@@ -80,13 +84,13 @@ export type Skipped = Schemas["ChangeSkipped"];
 /** A write that the journal recorded, and the change that undoes it. */
 export type Recorded<T> = { data: T; change: string | null };
 
-/** Does a write, and tells its change beside what it answers. */
+/** Makes a write, and returns its change beside the result. */
 export async function recorded<T>(call: Promise<{ data?: T; response: Response }>): Promise<Recorded<T>> {
   const { data, response } = await call;
   return { data: data as T, change: response.headers.get("Coffer-Change") || null };
 }
 
-/** What files brought, newest first. */
+/** Imports, newest first. */
 export const imports = queryOptions({
   queryKey: ["changes", "list", "imports"],
   queryFn: ({ signal }) =>

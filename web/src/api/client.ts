@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import createClient, { type Middleware } from "openapi-fetch";
 import { saveDrafts } from "#/lib/drafts";
 import { takeEarly } from "#/lib/early";
@@ -5,7 +6,7 @@ import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
 
-/** What the service refused, with its stable code and the id under which its log has more. */
+/** An error of the service, with its stable code and the id under which its log has more. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(
@@ -25,7 +26,7 @@ export class ApiError extends Error {
 
 let leaving = false;
 
-/** Whoever's session has ended signs in, and comes back to where they were with what they had typed. */
+/** Sends a person whose session has ended to the sign-in page, and back here with everything they had typed. */
 export function leave() {
   if (leaving) return;
   leaving = true;
@@ -44,14 +45,14 @@ const refusals: Middleware = {
     throw new ApiError(
       response.status,
       said?.error?.code ?? "UNKNOWN",
-      said?.error?.message ?? (response.statusText || "the server gave no reason"),
+      said?.error?.message ?? (response.statusText || t`the server gave no reason`),
       response.headers.get("X-Request-Id") ?? "",
       said?.error?.details ?? [],
     );
   },
 };
 
-/** What was asked for while the app was loaded is not asked for again. */
+/** A request that was made while the app was loading is not made again. */
 function send(request: Request): Promise<Response> {
   const early = request.method === "GET" && takeEarly(request.url.replace(location.origin, ""));
   return early || fetch(request);
@@ -60,7 +61,7 @@ function send(request: Request): Promise<Response> {
 export const api = createClient<paths>({ baseUrl: "/", credentials: "same-origin", fetch: send });
 api.use(refusals);
 
-/** Returns what a call answers. It can only be a success, because refusals throw. */
+/** Returns the result of a call. It is always a success, because errors throw. */
 export async function answer<T>(call: Promise<{ data?: T }>): Promise<T> {
   return (await call).data as T;
 }
@@ -70,3 +71,12 @@ export const once = () => ({ "Idempotency-Key": crypto.randomUUID() });
 
 /** How long an answer is good for before it is asked again when looked at. */
 export const fresh = { short: 15_000, minute: 60_000, long: 600_000 } as const;
+
+/**
+ * The data that a screen shows until the new data is here: the previous data, if it answered the same question about
+ * another time. Rows of another question would be under the wrong headings.
+ */
+export const earlier =
+  <Q>(same: (before: Q) => boolean) =>
+  <T>(data: T | undefined, query: { queryKey: readonly unknown[] } | undefined): T | undefined =>
+    query && same(query.queryKey.at(-1) as Q) ? data : undefined;

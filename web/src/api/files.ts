@@ -8,11 +8,11 @@ export type FileAccount = Schemas["FileAccount"];
 /** Which column holds which field, by its index from 0. */
 export type Mapping = Record<string, number>;
 
-/** What an import did, as its job tells it. */
+/** The result of an import's job. */
 export type Imported = Schemas["FileImported"];
 
-// The file goes as it is, because only the server knows in which encoding it is written. What is known about it stands
-// in the query, objects as JSON.
+// The file is sent as it is, because only the server knows its encoding. Known options are in the query, objects as
+// JSON.
 const asFile = {
   headers: { "Content-Type": "text/csv" },
   bodySerializer: (f: unknown) => f as Blob,

@@ -30,3 +30,16 @@ export const endMySession = (session_id: string) =>
 
 export const endMyAssistant = (assistant_id: string) =>
   answer(api.DELETE("/api/v1/users/me/assistants/{assistant_id}", { params: { path: { assistant_id } } }));
+
+const preferences = "/api/v1/users/me/preferences";
+
+/** What apps keep for a member. */
+export const myPreferences = () => answer(api.GET(preferences));
+
+/** Changes some of it. The rest may be another app's and stays. */
+export async function changePreferences(some: Record<string, string>) {
+  const { data, response } = await api.GET(preferences);
+  const all = { ...(data?.preferences as object | undefined), ...some };
+  const header = { "If-Match": response.headers.get("ETag") ?? undefined };
+  return answer(api.PUT(preferences, { params: { header }, body: { preferences: all } }));
+}

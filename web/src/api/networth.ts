@@ -1,18 +1,18 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api, earlier, fresh, type Schemas } from "./client";
 
 export type NetWorth = Schemas["NetWorth"];
 export type Rate = Schemas["Rate"];
 
 type Asked = { start_date: string; interval: "week" | "month"; by: "type" | "account" | "user"; in?: string };
 
-/** What the household owned and owed over time. What was shown stays until the next is known. */
+/** The household's assets and debts over time. The figures of another period stay until the new ones are here. */
 export const netWorth = (query: Asked) =>
   queryOptions({
     queryKey: ["accounts", "net-worth", query],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/net-worth", { params: { query }, signal })),
     staleTime: fresh.minute,
-    placeholderData: keepPreviousData,
+    placeholderData: earlier<Asked>((q) => q.by === query.by && q.in === query.in),
   });
 
 /** Whether the payments of each account explain its balances. */

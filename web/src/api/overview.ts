@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api, fresh, type Schemas } from "./client";
 
-/** `agents`: what models cost this month, and the plans that wait for a person. */
+/** `agents`: the cost of models this month, and the plans that wait for a person. */
 export type Overview = Schemas["Overview"] & {
   agents?: { spent_usd: number; ceiling_usd: number | null; plans_waiting: number };
 };

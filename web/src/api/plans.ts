@@ -8,7 +8,7 @@ export type AppliedPlan = operations["workflow-run.apply"]["responses"][200]["co
 
 const byId = (id: string) => ({ path: { id } });
 
-/** What a run planned: each field from what it is to what it would be, then the calls that come after. */
+/** A run's plan: each field with its current and planned value, then the calls that come after. */
 export const plan = (id: string) =>
   infiniteQueryOptions({
     queryKey: ["workflows", "plan", id],

@@ -1,9 +1,18 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, fresh, once, type Schemas } from "./client";
 
 export type ReviewGroup = Schemas["ReviewGroup"];
 
-/** What waits for a person, by payee, the largest group first. */
+export type CloseGroup = Schemas["ReviewCloseGroup"];
+
+/** The most payees whose reviews one call closes. */
+export const mostPayees = 500;
+
+/** Closes the reviews of several payees as one change: all of them or none. */
+export const closeReviews = (groups: CloseGroup[]) =>
+  answer(api.POST("/api/v1/review/close", { params: { header: once() }, body: { groups } }));
+
+/** Transactions that wait for review, by payee, the largest group first. */
 export const reviewGroups = infiniteQueryOptions({
   queryKey: ["review", "groups"],
   queryFn: ({ pageParam, signal }) =>

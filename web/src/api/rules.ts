@@ -48,7 +48,7 @@ export const applyRule = (id: string) =>
 export type Rehearsal = Schemas["RuleRehearsal"];
 export type RehearsedRow = Schemas["RuleRehearsalRow"];
 
-/** What a rule would do that is not saved, or not saved so. A newer question breaks the older one off. */
+/** The effect of a rule that is not saved, or has unsaved changes. A newer request cancels the older one. */
 export const rehearsal = (spec: RuleSpec | null, replace: string | undefined) =>
   queryOptions({
     queryKey: ["rules", "rehearsal", spec, replace],
@@ -81,5 +81,5 @@ export const overlaps = (id: string) =>
     staleTime: fresh.minute,
   });
 
-/** What an application did, as its job tells it. */
+/** The result of an application's job. */
 export type Applied = Schemas["RuleApplied"];

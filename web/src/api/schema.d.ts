@@ -12,14 +12,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists account links, including proposed ones, newest first
-         * @description Lists account links, including proposed ones, newest first. Agents call it as the tool `list_account_links`.
+         * Lists account links, including suggested ones, newest first
+         * @description Lists account links, including suggested ones, newest first. Agents call it as the tool `list_account_links`.
          */
         get: operations["account-link.list"];
         put?: never;
         /**
-         * Links two accounts or accepts a proposed link; a job then pairs their transactions
-         * @description Links two accounts or accepts a proposed link; a job then pairs their transactions. Requires a key with scope full_access.
+         * Links two accounts or accepts a suggested link; a job then pairs their transactions
+         * @description Links two accounts or accepts a suggested link; a job then pairs their transactions. Requires a key with scope full_access.
          */
         post: operations["account-link.create"];
         delete?: never;
@@ -41,14 +41,14 @@ export interface paths {
          */
         get: operations["account-link.get"];
         /**
-         * Confirms or rejects an account link; totals change at once
-         * @description Confirms or rejects an account link; totals change at once. Requires a key with scope full_access. Agents call it as the tool `review_account_link`.
+         * Confirms or rejects an account link; totals change immediately
+         * @description Confirms or rejects an account link; totals change immediately. Requires a key with scope full_access. Agents call it as the tool `review_account_link`.
          */
         put: operations["account-link.update"];
         post?: never;
         /**
-         * Deletes an account link; it is not proposed again
-         * @description Deletes an account link; it is not proposed again. Requires a key with scope full_access.
+         * Deletes an account link; it is not suggested again
+         * @description Deletes an account link; it is not suggested again. Requires a key with scope full_access.
          */
         delete: operations["account-link.delete"];
         options?: never;
@@ -85,8 +85,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Confirms or rejects one transaction pair; totals change at once
-         * @description Confirms or rejects one transaction pair; totals change at once. Requires a key with scope full_access.
+         * Confirms or rejects one transaction pair; totals change immediately
+         * @description Confirms or rejects one transaction pair; totals change immediately. Requires a key with scope full_access.
          */
         put: operations["account-link.match"];
         post?: never;
@@ -130,8 +130,8 @@ export interface paths {
         get: operations["account.list"];
         put?: never;
         /**
-         * Adds an account that no bank keeps, such as cash, a house or a loan
-         * @description Adds an account that no bank keeps, such as cash, a house or a loan. Requires a key with scope full_access.
+         * Adds a manual account, such as cash, a house or a loan
+         * @description Adds a manual account, such as cash, a house or a loan. Requires a key with scope full_access.
          */
         post: operations["account.create"];
         delete?: never;
@@ -162,8 +162,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes an account: its names, owner, kind, institution, closing day, and whether it is hidden
-         * @description Changes an account: its names, owner, kind, institution, closing day, and whether it is hidden. Requires a key with scope full_access.
+         * Changes an account's name, owner, type, institution, closing date or visibility
+         * @description Changes an account's name, owner, type, institution, closing date or visibility. Requires a key with scope full_access.
          */
         patch: operations["account.update"];
         trace?: never;
@@ -176,8 +176,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows an account's balance day by day, newest first, with who stated it
-         * @description Shows an account's balance day by day, newest first, with who stated it.
+         * Shows an account's daily balances and their source, newest first
+         * @description Shows an account's daily balances and their source, newest first.
          */
         get: operations["account.balances"];
         put?: never;
@@ -197,14 +197,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * States what an account stood at when a day was over
-         * @description States what an account stood at when a day was over. Requires a key with scope full_access. Agents call it as the tool `set_balance`.
+         * Sets an account's balance at the end of a day
+         * @description Sets an account's balance at the end of a day. Requires a key with scope full_access. Agents call it as the tool `set_balance`.
          */
         put: operations["balance.set"];
         post?: never;
         /**
-         * Removes a balance that somebody set; what a statement or the bank says of the day applies again
-         * @description Removes a balance that somebody set; what a statement or the bank says of the day applies again. Requires a key with scope full_access.
+         * Removes a manually set balance; the statement or bank balance applies again
+         * @description Removes a manually set balance; the statement or bank balance applies again. Requires a key with scope full_access.
          */
         delete: operations["balance.delete"];
         options?: never;
@@ -222,8 +222,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Merges an account into another, as a job: its transactions move, and those that the other has already are deleted. A revert restores both accounts
-         * @description Merges an account into another, as a job: its transactions move, and those that the other has already are deleted. A revert restores both accounts. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         * Merges an account into another, as a job: its transactions move, and duplicates are deleted. A revert restores both accounts
+         * @description Merges an account into another, as a job: its transactions move, and duplicates are deleted. A revert restores both accounts. Requires a key with scope full_access. Agents can only do this with dry_run: true, unless their key can administer.
          */
         post: operations["account.merge"];
         delete?: never;
@@ -240,8 +240,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows from when to when an account's transactions explain its balances, and where they do not
-         * @description Shows from when to when an account's transactions explain its balances, and where they do not.
+         * Checks one account: where its transactions match its balances and where they don't
+         * @description Checks one account: where its transactions match its balances and where they don't.
          */
         get: operations["account.proof"];
         put?: never;
@@ -262,8 +262,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Asks the bank for an account's current balance, which may cost money
-         * @description Asks the bank for an account's current balance, which may cost money. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Refreshes an account's balance live from the bank (may cost money)
+         * @description Refreshes an account's balance live from the bank (may cost money). Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["account.refresh-balance"];
         delete?: never;
@@ -283,7 +283,7 @@ export interface paths {
         put?: never;
         /**
          * Removes an account with all its transactions, as a job; a revert restores both
-         * @description Removes an account with all its transactions, as a job; a revert restores both. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         * @description Removes an account with all its transactions, as a job; a revert restores both. Requires a key with scope full_access. Agents can only do this with dry_run: true, unless their key can administer.
          */
         post: operations["account.remove"];
         delete?: never;
@@ -300,14 +300,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists API keys, newest first, revoked ones included
-         * @description Lists API keys, newest first, revoked ones included. Requires a key with scope full_access. Among members, only admins may do this.
+         * Lists API keys, including revoked ones, newest first
+         * @description Lists API keys, including revoked ones, newest first. Requires a key with scope full_access. Only admins can do this.
          */
         get: operations["key.list"];
         put?: never;
         /**
          * Creates an API key and shows it once
-         * @description Creates an API key and shows it once. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * @description Creates an API key and shows it once. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["key.create"];
         delete?: never;
@@ -325,21 +325,21 @@ export interface paths {
         };
         /**
          * Shows one API key, without the key itself
-         * @description Shows one API key, without the key itself. Requires a key with scope full_access. Among members, only admins may do this.
+         * @description Shows one API key, without the key itself. Requires a key with scope full_access. Only admins can do this.
          */
         get: operations["key.get"];
         put?: never;
         post?: never;
         /**
          * Revokes an API key, effective from the next request
-         * @description Revokes an API key, effective from the next request. Requires a key with scope full_access. Among members, only admins may do this. Agents may do this only to their own records, unless their key may administer.
+         * @description Revokes an API key, effective from the next request. Requires a key with scope full_access. Only admins can do this. Agents can only do this to their own records, unless their key can administer.
          */
         delete: operations["key.revoke"];
         options?: never;
         head?: never;
         /**
          * Changes an API key's name, actor name, expiry or daily limit
-         * @description Changes an API key's name, actor name, expiry or daily limit. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * @description Changes an API key's name, actor name, expiry or daily limit. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         patch: operations["key.update"];
         trace?: never;
@@ -352,8 +352,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows where money came from and where it went, by currency, as nodes and links
-         * @description Shows where money came from and where it went, by currency, as nodes and links.
+         * Shows income and spending by currency, as nodes and links of a flow chart
+         * @description Shows income and spending by currency, as nodes and links of a flow chart.
          */
         get: operations["cashflow.get"];
         put?: never;
@@ -450,8 +450,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a category's name, icon, colour, order, kind, parent or whether it is hidden; the slug stays
-         * @description Changes a category's name, icon, colour, order, kind, parent or whether it is hidden; the slug stays. Requires a key with scope full_access.
+         * Changes a category's name, icon, color, order, kind, parent or whether it is hidden; the slug stays
+         * @description Changes a category's name, icon, color, order, kind, parent or whether it is hidden; the slug stays. Requires a key with scope full_access.
          */
         patch: operations["category.update"];
         trace?: never;
@@ -506,8 +506,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Undoes several changes, newest first: those named, or all that somebody made since a time
-         * @description Undoes several changes, newest first: those named, or all that somebody made since a time. Requires a key with scope full_access. Agents call it as the tool `revert_change`.
+         * Undoes several changes, newest first: by id, or everything one actor did since a time
+         * @description Undoes several changes, newest first: by id, or everything one actor did since a time. Requires a key with scope full_access. Agents call it as the tool `revert_change`.
          */
         post: operations["change.undo"];
         delete?: never;
@@ -566,8 +566,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Undoes a change: restores every field that nobody has changed since
-         * @description Undoes a change: restores every field that nobody has changed since. Requires a key with scope full_access.
+         * Undoes a change: restores every field that has not been changed since
+         * @description Undoes a change: restores every field that has not been changed since. Requires a key with scope full_access.
          */
         post: operations["change.revert"];
         delete?: never;
@@ -584,14 +584,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the connections to banks
-         * @description Lists the connections to banks. Agents call it as the tool `list_connections`.
+         * Lists bank connections
+         * @description Lists bank connections. Agents call it as the tool `list_connections`.
          */
         get: operations["connection.list"];
         put?: never;
         /**
          * Connects a bank, or creates a connection for CSV files
-         * @description Connects a bank, or creates a connection for CSV files. Requires a key with scope full_access. Agents may not set provider to plaid, provider to teller, unless their key may administer.
+         * @description Connects a bank, or creates a connection for CSV files. Requires a key with scope full_access. Agents can't set provider to plaid, provider to teller, unless their key can administer.
          */
         post: operations["connection.create"];
         delete?: never;
@@ -610,8 +610,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Shows how a bank's CSV file would be read; stores nothing
-         * @description Shows how a bank's CSV file would be read; stores nothing. Requires a key with scope full_access.
+         * Previews how a CSV statement would be read; stores nothing
+         * @description Previews how a CSV statement would be read; stores nothing. Requires a key with scope full_access.
          */
         post: operations["csv.preview"];
         delete?: never;
@@ -630,8 +630,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Starts linking a bank: returns the page where the member signs in, and the configuration for the provider's widget
-         * @description Starts linking a bank: returns the page where the member signs in, and the configuration for the provider's widget. Requires a key with scope full_access.
+         * Starts connecting a bank: returns the page where the member signs in, and the configuration for the provider's widget
+         * @description Starts connecting a bank: returns the page where the member signs in, and the configuration for the provider's widget. Requires a key with scope full_access.
          */
         post: operations["connection.session"];
         delete?: never;
@@ -648,8 +648,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows the state of linking a bank
-         * @description Shows the state of linking a bank.
+         * Shows the state of a link session
+         * @description Shows the state of a link session.
          */
         get: operations["connection.outcome"];
         put?: never;
@@ -676,14 +676,14 @@ export interface paths {
         post?: never;
         /**
          * Disconnects a bank permanently; accounts and transactions are kept
-         * @description Disconnects a bank permanently; accounts and transactions are kept. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Disconnects a bank permanently; accounts and transactions are kept. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         delete: operations["connection.delete"];
         options?: never;
         head?: never;
         /**
          * Pauses a connection, or changes its sync interval or its owner
-         * @description Pauses a connection, or changes its sync interval or its owner. Requires a key with scope full_access. Agents may not set paused, user_id, sync_interval_seconds, unless their key may administer.
+         * @description Pauses a connection, or changes its sync interval or its owner. Requires a key with scope full_access. Agents can't set paused, user_id, sync_interval_seconds, unless their key can administer.
          */
         patch: operations["connection.update"];
         trace?: never;
@@ -698,8 +698,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Imports a bank's CSV file, as a job; rows that are already stored are not added again
-         * @description Imports a bank's CSV file, as a job; rows that are already stored are not added again. Requires a key with scope full_access.
+         * Imports a CSV statement, as a job; stored rows are not added again
+         * @description Imports a CSV statement, as a job; stored rows are not added again. Requires a key with scope full_access.
          */
         post: operations["csv.import"];
         delete?: never;
@@ -718,8 +718,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirms that the member has signed in again; the connection becomes active and syncs
-         * @description Confirms that the member has signed in again; the connection becomes active and syncs. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Confirms that the member has reconnected the bank; the connection becomes active and syncs
+         * @description Confirms that the member has reconnected the bank; the connection becomes active and syncs. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["connection.repaired"];
         delete?: never;
@@ -738,8 +738,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lets a member sign in at the bank again: returns the page, and the configuration for the provider's widget
-         * @description Lets a member sign in at the bank again: returns the page, and the configuration for the provider's widget. Requires a key with scope full_access.
+         * Starts reconnecting a bank: returns the page where the member signs in, and the configuration for the provider's widget
+         * @description Starts reconnecting a bank: returns the page where the member signs in, and the configuration for the provider's widget. Requires a key with scope full_access.
          */
         post: operations["connection.reauth"];
         delete?: never;
@@ -827,8 +827,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a counterparty that no transaction is linked to
-         * @description Deletes a counterparty that no transaction is linked to. Requires a key with scope full_access.
+         * Deletes a counterparty without transactions
+         * @description Deletes a counterparty without transactions. Requires a key with scope full_access.
          */
         delete: operations["counterparty.delete"];
         options?: never;
@@ -910,8 +910,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Exports the whole household, or only its ledger, as a job; the result is a download link that works once
-         * @description Exports the whole household, or only its ledger, as a job; the result is a download link that works once. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Exports everything, or only transactions, as a job; the result is a download link that works once
+         * @description Exports everything, or only transactions, as a job; the result is a download link that works once. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["export.create"];
         delete?: never;
@@ -928,8 +928,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists what somebody should look at, newest first: double charges, refunds, unusual charges, gaps
-         * @description Lists what somebody should look at, newest first: double charges, refunds, unusual charges, gaps.
+         * Lists findings, newest first: duplicate charges, refunds, unusual charges, price changes, missed payments, balance mismatches
+         * @description Lists findings, newest first: duplicate charges, refunds, unusual charges, price changes, missed payments, balance mismatches.
          */
         get: operations["finding.list"];
         put?: never;
@@ -949,8 +949,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Dismisses a finding, or opens it again
-         * @description Dismisses a finding, or opens it again. Requires a key with scope full_access.
+         * Dismisses or reopens a finding
+         * @description Dismisses or reopens a finding. Requires a key with scope full_access.
          */
         put: operations["finding.dismiss"];
         post?: never;
@@ -968,8 +968,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows what a new installation still needs; empty once it is set up
-         * @description Shows what a new installation still needs; empty once it is set up. Requires no key.
+         * Shows which setup steps are still missing; empty once setup is complete
+         * @description Shows which setup steps are still missing; empty once setup is complete. Requires no key.
          */
         get: operations["setup.show"];
         put?: never;
@@ -1090,8 +1090,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancels a job: a queued one at once, a running one after its current batch
-         * @description Cancels a job: a queued one at once, a running one after its current batch. Requires a key with scope full_access. Agents may do this only to their own records, unless their key may administer.
+         * Cancels a job: a queued one immediately, a running one after its current batch
+         * @description Cancels a job: a queued one immediately, a running one after its current batch. Requires a key with scope full_access. Agents can only do this to their own records, unless their key can administer.
          */
         post: operations["job.cancel"];
         delete?: never;
@@ -1128,8 +1128,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows who the calling key is and what it may do
-         * @description Shows who the calling key is and what it may do. Requires any valid key.
+         * Shows the calling key and its permissions
+         * @description Shows the calling key and its permissions. Requires any valid key.
          */
         get: operations["key.me"];
         put?: never;
@@ -1148,8 +1148,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows what the household owned and owed over time, by currency
-         * @description Shows what the household owned and owed over time, by currency.
+         * Shows assets, debts and net worth over time, by currency
+         * @description Shows assets, debts and net worth over time, by currency.
          */
         get: operations["net-worth.get"];
         put?: never;
@@ -1168,8 +1168,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists notifications of the last 90 days and their deliveries, newest first
-         * @description Lists notifications of the last 90 days and their deliveries, newest first.
+         * Lists notifications from the last 90 days and their deliveries, newest first
+         * @description Lists notifications from the last 90 days and their deliveries, newest first.
          */
         get: operations["notification.list"];
         put?: never;
@@ -1188,14 +1188,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the endpoints to which notifications are sent
-         * @description Lists the endpoints to which notifications are sent.
+         * Lists notification endpoints
+         * @description Lists notification endpoints.
          */
         get: operations["endpoint.list"];
         put?: never;
         /**
-         * Adds an endpoint; its signing secret is shown only in this answer
-         * @description Adds an endpoint; its signing secret is shown only in this answer. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Adds an endpoint; the signing secret is returned only once
+         * @description Adds an endpoint; the signing secret is returned only once. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["endpoint.create"];
         delete?: never;
@@ -1215,15 +1215,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes an endpoint; what was not delivered to it is dropped
-         * @description Deletes an endpoint; what was not delivered to it is dropped. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Deletes an endpoint; undelivered messages are dropped
+         * @description Deletes an endpoint; undelivered messages are dropped. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         delete: operations["endpoint.delete"];
         options?: never;
         head?: never;
         /**
-         * Changes an endpoint's address, description, events or content, or turns it on or off
-         * @description Changes an endpoint's address, description, events or content, or turns it on or off. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Changes an endpoint's URL, description, events or content, or turns it on or off
+         * @description Changes an endpoint's URL, description, events or content, or turns it on or off. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         patch: operations["endpoint.update"];
         trace?: never;
@@ -1238,8 +1238,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replaces an endpoint's signing secret; the former one signs too for 24 hours
-         * @description Replaces an endpoint's signing secret; the former one signs too for 24 hours. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Replaces an endpoint's signing secret; the previous secret stays valid for 24 hours
+         * @description Replaces an endpoint's signing secret; the previous secret stays valid for 24 hours. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["endpoint.rotate"];
         delete?: never;
@@ -1258,8 +1258,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends a test message to an endpoint, once, and shows the outcome
-         * @description Sends a test message to an endpoint, once, and shows the outcome. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Sends one test message to an endpoint and shows the result
+         * @description Sends one test message to an endpoint and shows the result. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["endpoint.test"];
         delete?: never;
@@ -1279,7 +1279,7 @@ export interface paths {
         put?: never;
         /**
          * Sends a notification again, with the same webhook-id: to every enabled endpoint that takes its type, or to one endpoint
-         * @description Sends a notification again, with the same webhook-id: to every enabled endpoint that takes its type, or to one endpoint. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * @description Sends a notification again, with the same webhook-id: to every enabled endpoint that takes its type, or to one endpoint. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["notification.resend"];
         delete?: never;
@@ -1316,14 +1316,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the texts that agents' prompts share, by slug
-         * @description Lists the texts that agents' prompts share, by slug.
+         * Lists prompt blocks, which several prompts share, by slug
+         * @description Lists prompt blocks, which several prompts share, by slug.
          */
         get: operations["prompt-block.list"];
         put?: never;
         /**
-         * Creates a text for several prompts
-         * @description Creates a text for several prompts. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Creates a prompt block for several prompts
+         * @description Creates a prompt block for several prompts. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["prompt-block.create"];
         delete?: never;
@@ -1348,14 +1348,14 @@ export interface paths {
         post?: never;
         /**
          * Deletes a prompt block that no agent uses
-         * @description Deletes a prompt block that no agent uses. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Deletes a prompt block that no agent uses. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         delete: operations["prompt-block.delete"];
         options?: never;
         head?: never;
         /**
          * Changes a prompt block, for all agents that use it
-         * @description Changes a prompt block, for all agents that use it. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Changes a prompt block, for all agents that use it. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         patch: operations["prompt-block.update"];
         trace?: never;
@@ -1368,8 +1368,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows for every account whether its transactions explain its balances
-         * @description Shows for every account whether its transactions explain its balances.
+         * Checks every account: whether its transactions match its balances
+         * @description Checks every account: whether its transactions match its balances.
          */
         get: operations["proof.list"];
         put?: never;
@@ -1388,8 +1388,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows in a few numbers whether anything changed or needs attention; clients may poll it
-         * @description Shows in a few numbers whether anything changed or needs attention; clients may poll it.
+         * Returns a few counters that tell whether anything changed or needs attention; meant for polling
+         * @description Returns a few counters that tell whether anything changed or needs attention; meant for polling.
          */
         get: operations["pulse.get"];
         put?: never;
@@ -1413,8 +1413,8 @@ export interface paths {
          */
         get: operations["rate.list"];
         /**
-         * Sets what one unit of a currency is worth in another from a day on
-         * @description Sets what one unit of a currency is worth in another from a day on. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Sets an exchange rate that applies from a day on
+         * @description Sets an exchange rate that applies from a day on. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         put: operations["rate.set"];
         post?: never;
@@ -1436,7 +1436,7 @@ export interface paths {
         post?: never;
         /**
          * Deletes an exchange rate
-         * @description Deletes an exchange rate. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Deletes an exchange rate. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         delete: operations["rate.delete"];
         options?: never;
@@ -1458,8 +1458,8 @@ export interface paths {
         get: operations["recurring.list"];
         put?: never;
         /**
-         * Adds a recurring payment that was not found, from one of its transactions
-         * @description Adds a recurring payment that was not found, from one of its transactions. Requires a key with scope full_access.
+         * Adds a recurring payment that coffer didn't detect, starting from one transaction
+         * @description Adds a recurring payment that coffer didn't detect, starting from one transaction. Requires a key with scope full_access.
          */
         post: operations["recurring.create"];
         delete?: never;
@@ -1552,7 +1552,7 @@ export interface paths {
         post?: never;
         /**
          * Deletes a report
-         * @description Deletes a report. Requires a key with scope full_access. Agents may do this only to their own records, unless their key may administer.
+         * @description Deletes a report. Requires a key with scope full_access. Agents can only do this to their own records, unless their key can administer.
          */
         delete: operations["report.delete"];
         options?: never;
@@ -1584,6 +1584,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/review/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Closes the reviews of several payees as one change: all of them or none
+         * @description Closes the reviews of several payees as one change: all of them or none. Requires a key with scope full_access.
+         */
+        post: operations["review.close"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/review/groups": {
         parameters: {
             query?: never;
@@ -1592,8 +1612,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Groups the transactions that wait for review by payee, largest group first
-         * @description Groups the transactions that wait for review by payee, largest group first. Agents call it as the tool `list_review_groups`.
+         * Groups the review queue by payee, largest group first
+         * @description Groups the review queue by payee, largest group first. Agents call it as the tool `list_review_groups`.
          */
         get: operations["review.groups"];
         put?: never;
@@ -1698,8 +1718,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Shows what rules that are not saved would do to stored transactions, without writing anything
-         * @description Shows what rules that are not saved would do to stored transactions, without writing anything.
+         * Previews unsaved rules on stored transactions without writing anything
+         * @description Previews unsaved rules on stored transactions without writing anything.
          */
         post: operations["rule.rehearse"];
         delete?: never;
@@ -1716,8 +1736,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Suggests rules for a payee, with what each would do to stored transactions
-         * @description Suggests rules for a payee, with what each would do to stored transactions. Agents call it as the tool `suggest_rule`.
+         * Suggests rules for a payee, with the effect of each on stored transactions
+         * @description Suggests rules for a payee, with the effect of each on stored transactions. Agents call it as the tool `suggest_rule`.
          */
         get: operations["rule.suggest"];
         put?: never;
@@ -1784,8 +1804,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows which other rules match the same stored transactions, and which of them prevails
-         * @description Shows which other rules match the same stored transactions, and which of them prevails.
+         * Shows which other rules match the same stored transactions, and which one wins
+         * @description Shows which other rules match the same stored transactions, and which one wins.
          */
         get: operations["rule.conflicts"];
         put?: never;
@@ -1834,8 +1854,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the household's name, currency, time zone, sync interval, retention, review or paid calls
-         * @description Changes the household's name, currency, time zone, sync interval, retention, review or paid calls. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Changes the household's name, currency, time zone, sync interval, retention, review or paid balance refreshes
+         * @description Changes the household's name, currency, time zone, sync interval, retention, review or paid balance refreshes. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         patch: operations["setting.update"];
         trace?: never;
@@ -1848,8 +1868,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows what agents may spend and change, whether they only propose rules, their quiet hours and their default model
-         * @description Shows what agents may spend and change, whether they only propose rules, their quiet hours and their default model.
+         * Shows the settings for agents: limits on cost and changes, rule approval, quiet hours and default model
+         * @description Shows the settings for agents: limits on cost and changes, rule approval, quiet hours and default model.
          */
         get: operations["agent.get"];
         put?: never;
@@ -1858,8 +1878,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes what agents may spend and change, whether they only propose rules, their quiet hours or their default model
-         * @description Changes what agents may spend and change, whether they only propose rules, their quiet hours or their default model. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Changes the settings for agents: limits on cost and changes, rule approval, quiet hours or default model
+         * @description Changes the settings for agents: limits on cost and changes, rule approval, quiet hours or default model. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         patch: operations["agent.update"];
         trace?: never;
@@ -1872,13 +1892,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows the addresses and prices of the model providers; keys are masked
-         * @description Shows the addresses and prices of the model providers; keys are masked.
+         * Shows the URLs and prices of the model providers; keys are masked
+         * @description Shows the URLs and prices of the model providers; keys are masked.
          */
         get: operations["model.get"];
         /**
-         * Sets one model provider's address, key and prices
-         * @description Sets one model provider's address, key and prices. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Sets one model provider's URL, key and prices
+         * @description Sets one model provider's URL, key and prices. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         put: operations["model.set"];
         post?: never;
@@ -1898,8 +1918,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Asks a model with a long prompt and a tool to check its key, its tools and its context
-         * @description Asks a model with a long prompt and a tool to check its key, its tools and its context. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Tests a model: key, tool calls and context size
+         * @description Tests a model: key, tool calls and context size. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["model.test"];
         delete?: never;
@@ -1916,8 +1936,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows how the data providers are configured; secrets are masked
-         * @description Shows how the data providers are configured; secrets are masked.
+         * Shows the bank providers' configuration; secrets are masked
+         * @description Shows the bank providers' configuration; secrets are masked.
          */
         get: operations["provider.list"];
         put?: never;
@@ -1936,19 +1956,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows how one data provider is configured; secrets are masked
-         * @description Shows how one data provider is configured; secrets are masked.
+         * Shows one bank provider's configuration; secrets are masked
+         * @description Shows one bank provider's configuration; secrets are masked.
          */
         get: operations["provider.get"];
         /**
-         * Configures a data provider, for all servers at once; omitted fields keep their values
-         * @description Configures a data provider, for all servers at once; omitted fields keep their values. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Configures a bank provider for all servers; omitted fields keep their values
+         * @description Configures a bank provider for all servers; omitted fields keep their values. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         put: operations["provider.set"];
         post?: never;
         /**
-         * Deletes the stored configuration of a data provider
-         * @description Deletes the stored configuration of a data provider. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Deletes a bank provider's stored configuration
+         * @description Deletes a bank provider's stored configuration. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         delete: operations["provider.unset"];
         options?: never;
@@ -1966,8 +1986,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a cheap call to a data provider to check that it accepts its configuration
-         * @description Makes a cheap call to a data provider to check that it accepts its configuration. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Tests a bank provider's configuration with one cheap call
+         * @description Tests a bank provider's configuration with one cheap call. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["provider.test"];
         delete?: never;
@@ -2024,8 +2044,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the syncs, newest first
-         * @description Lists the syncs, newest first.
+         * Lists syncs, newest first
+         * @description Lists syncs, newest first.
          */
         get: operations["sync.list"];
         put?: never;
@@ -2064,8 +2084,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists rows from banks that could not be read, newest first
-         * @description Lists rows from banks that could not be read, newest first.
+         * Lists unreadable rows from banks, newest first
+         * @description Lists unreadable rows from banks, newest first.
          */
         get: operations["quarantine.list"];
         put?: never;
@@ -2087,8 +2107,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a quarantined row
-         * @description Deletes a quarantined row. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Deletes an unreadable row
+         * @description Deletes an unreadable row. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         delete: operations["quarantine.delete"];
         options?: never;
@@ -2106,8 +2126,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Reads a quarantined row again, and adds it to the books if it can be read now
-         * @description Reads a quarantined row again, and adds it to the books if it can be read now. Requires a key with scope full_access.
+         * Retries an unreadable row, and adds the transaction if it can be read now
+         * @description Retries an unreadable row, and adds the transaction if it can be read now. Requires a key with scope full_access.
          */
         post: operations["quarantine.retry"];
         delete?: never;
@@ -2162,8 +2182,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a tag's name, colour, icon or description; the slug stays
-         * @description Changes a tag's name, colour, icon or description; the slug stays. Requires a key with scope full_access. Agents call it as the tool `update_tag`.
+         * Changes a tag's name, color, icon or description; the slug stays
+         * @description Changes a tag's name, color, icon or description; the slug stays. Requires a key with scope full_access. Agents call it as the tool `update_tag`.
          */
         patch: operations["tag.update"];
         trace?: never;
@@ -2176,14 +2196,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the monthly targets, with what was spent and what is left of each
-         * @description Lists the monthly targets, with what was spent and what is left of each.
+         * Lists monthly targets (budgets) with spent and remaining amounts
+         * @description Lists monthly targets (budgets) with spent and remaining amounts.
          */
         get: operations["target.list"];
         put?: never;
         /**
-         * Sets a monthly target for a category
-         * @description Sets a monthly target for a category. Requires a key with scope full_access.
+         * Creates a monthly target (budget) for a category
+         * @description Creates a monthly target (budget) for a category. Requires a key with scope full_access.
          */
         post: operations["target.create"];
         delete?: never;
@@ -2234,8 +2254,8 @@ export interface paths {
         get: operations["transaction.list"];
         put?: never;
         /**
-         * Adds a transaction by hand, such as a cash payment
-         * @description Adds a transaction by hand, such as a cash payment. Requires a key with scope full_access. Agents call it as the tool `add_transaction`.
+         * Adds a transaction manually, such as a cash payment
+         * @description Adds a transaction manually, such as a cash payment. Requires a key with scope full_access. Agents call it as the tool `add_transaction`.
          */
         post: operations["transaction.create"];
         delete?: never;
@@ -2274,8 +2294,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Changes all transactions that match a filter in the same way, up to 10,000 as one change
-         * @description Changes all transactions that match a filter in the same way, up to 10,000 as one change. Requires a key with scope full_access.
+         * Applies one change to all transactions that match a filter, up to 10,000
+         * @description Applies one change to all transactions that match a filter, up to 10,000. Requires a key with scope full_access.
          */
         post: operations["transaction.bulk"];
         delete?: never;
@@ -2352,8 +2372,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Counts and totals the transactions of a list by month or day
-         * @description Counts and totals the transactions of a list by month or day.
+         * Counts and sums the transactions of a list by month or day
+         * @description Counts and sums the transactions of a list by month or day.
          */
         get: operations["transaction.timeline"];
         put?: never;
@@ -2374,8 +2394,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Changes up to 50 transactions at once, with a result for each, or many in the same way
-         * @description Changes up to 50 transactions at once, with a result for each, or many in the same way. Requires a key with scope full_access. Agents call it as the tool `update_transactions`.
+         * Changes up to 50 transactions with a result for each, or applies one change to many
+         * @description Changes up to 50 transactions with a result for each, or applies one change to many. Requires a key with scope full_access. Agents call it as the tool `update_transactions`.
          */
         post: operations["transaction.change"];
         delete?: never;
@@ -2393,8 +2413,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Matches a transaction that was entered by hand with the bank's, so that totals count one, or parts the two
-         * @description Matches a transaction that was entered by hand with the bank's, so that totals count one, or parts the two. Requires a key with scope full_access.
+         * Matches a manually entered transaction with the bank's, so totals count one, or unmatches the two
+         * @description Matches a manually entered transaction with the bank's, so totals count one, or unmatches the two. Requires a key with scope full_access.
          */
         put: operations["transaction.match"];
         post?: never;
@@ -2426,8 +2446,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a transaction's category or counterparty, adds a comment, or changes what was entered by hand
-         * @description Changes a transaction's category or counterparty, adds a comment, or changes what was entered by hand. Requires a key with scope full_access.
+         * Changes a transaction's category or counterparty, adds a comment, or edits a manually entered transaction
+         * @description Changes a transaction's category or counterparty, adds a comment, or edits a manually entered transaction. Requires a key with scope full_access.
          */
         patch: operations["transaction.update"];
         trace?: never;
@@ -2488,14 +2508,14 @@ export interface paths {
         post?: never;
         /**
          * Deletes a comment
-         * @description Deletes a comment. Requires a key with scope full_access. Agents may do this only to their own records, unless their key may administer.
+         * @description Deletes a comment. Requires a key with scope full_access. Agents can only do this to their own records, unless their key can administer.
          */
         delete: operations["comment.delete"];
         options?: never;
         head?: never;
         /**
          * Changes a comment's text
-         * @description Changes a comment's text. Requires a key with scope full_access. Agents may do this only to their own records, unless their key may administer.
+         * @description Changes a comment's text. Requires a key with scope full_access. Agents can only do this to their own records, unless their key can administer.
          */
         patch: operations["comment.update"];
         trace?: never;
@@ -2549,14 +2569,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Splits a transaction into parts that count in its place, or changes its parts
-         * @description Splits a transaction into parts that count in its place, or changes its parts. Requires a key with scope full_access. Agents call it as the tool `split_transaction`.
+         * Splits a transaction into parts, which totals count instead, or edits its parts
+         * @description Splits a transaction into parts, which totals count instead, or edits its parts. Requires a key with scope full_access. Agents call it as the tool `split_transaction`.
          */
         put: operations["transaction.split"];
         post?: never;
         /**
-         * Joins the parts of a split transaction again
-         * @description Joins the parts of a split transaction again. Requires a key with scope full_access.
+         * Removes a split
+         * @description Removes a split. Requires a key with scope full_access.
          */
         delete: operations["transaction.join"];
         options?: never;
@@ -2612,8 +2632,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows which recurring payments are expected in the next days, and how low accounts will be
-         * @description Shows which recurring payments are expected in the next days, and how low accounts will be.
+         * Shows upcoming recurring payments and the lowest projected balance of each account
+         * @description Shows upcoming recurring payments and the lowest projected balance of each account.
          */
         get: operations["upcoming.get"];
         put?: never;
@@ -2638,8 +2658,8 @@ export interface paths {
         get: operations["user.list"];
         put?: never;
         /**
-         * Adds a member to the household, with an invitation if one is asked for
-         * @description Adds a member to the household, with an invitation if one is asked for. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Adds a member to the household, optionally with an invitation
+         * @description Adds a member to the household, optionally with an invitation. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["user.create"];
         delete?: never;
@@ -2656,8 +2676,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the assistants that you allowed at /mcp, newest first
-         * @description Lists the assistants that you allowed at /mcp, newest first. For signed-in members of every role; with a key the answer is 404.
+         * Lists the assistants that you connected, newest first
+         * @description Lists the assistants that you connected, newest first. For signed-in members of every role; with a key the response is 404.
          */
         get: operations["me.assistants"];
         put?: never;
@@ -2680,7 +2700,7 @@ export interface paths {
         post?: never;
         /**
          * Ends an assistant's access, effective from the next request
-         * @description Ends an assistant's access, effective from the next request. For signed-in members of every role; with a key the answer is 404.
+         * @description Ends an assistant's access, effective from the next request. For signed-in members of every role; with a key the response is 404.
          */
         delete: operations["me.end-assistant"];
         options?: never;
@@ -2697,7 +2717,7 @@ export interface paths {
         };
         /**
          * Lists your sign-in methods, with the number of your recovery codes, API keys and assistants
-         * @description Lists your sign-in methods, with the number of your recovery codes, API keys and assistants. For signed-in members of every role; with a key the answer is 404.
+         * @description Lists your sign-in methods, with the number of your recovery codes, API keys and assistants. For signed-in members of every role; with a key the response is 404.
          */
         get: operations["me.login-methods"];
         put?: never;
@@ -2720,7 +2740,7 @@ export interface paths {
         post?: never;
         /**
          * Removes one of your sign-in methods, except the last one, and ends your other sessions
-         * @description Removes one of your sign-in methods, except the last one, and ends your other sessions. For signed-in members of every role; with a key the answer is 404. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED.
+         * @description Removes one of your sign-in methods, except the last one, and ends your other sessions. For signed-in members of every role; with a key the response is 404. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED.
          */
         delete: operations["me.end-login-method"];
         options?: never;
@@ -2736,13 +2756,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows your preferences, as an app saved them
-         * @description Shows your preferences, as an app saved them. For signed-in members of every role; with a key the answer is 404.
+         * Shows your preferences, as saved by an app
+         * @description Shows your preferences, as saved by an app. For signed-in members of every role; with a key the response is 404.
          */
         get: operations["me.preferences"];
         /**
          * Replaces your preferences: any JSON object of at most 16 kB
-         * @description Replaces your preferences: any JSON object of at most 16 kB. For signed-in members of every role; with a key the answer is 404.
+         * @description Replaces your preferences: any JSON object of at most 16 kB. For signed-in members of every role; with a key the response is 404.
          */
         put: operations["me.set-preferences"];
         post?: never;
@@ -2761,7 +2781,7 @@ export interface paths {
         };
         /**
          * Lists your sessions, newest first
-         * @description Lists your sessions, newest first. For signed-in members of every role; with a key the answer is 404.
+         * @description Lists your sessions, newest first. For signed-in members of every role; with a key the response is 404.
          */
         get: operations["me.sessions"];
         put?: never;
@@ -2784,7 +2804,7 @@ export interface paths {
         post?: never;
         /**
          * Ends one of your sessions, effective from the next request
-         * @description Ends one of your sessions, effective from the next request. For signed-in members of every role; with a key the answer is 404.
+         * @description Ends one of your sessions, effective from the next request. For signed-in members of every role; with a key the response is 404.
          */
         delete: operations["me.end-session"];
         options?: never;
@@ -2807,15 +2827,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Removes a member from the household; reassign_to takes over connections and accounts
-         * @description Removes a member from the household; reassign_to takes over connections and accounts. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Removes a member from the household; reassign_to gets their connections and accounts
+         * @description Removes a member from the household; reassign_to gets their connections and accounts. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         delete: operations["user.delete"];
         options?: never;
         head?: never;
         /**
-         * Changes a member's name, e-mail address or role
-         * @description Changes a member's name, e-mail address or role. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Changes a member's name, email or role
+         * @description Changes a member's name, email or role. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         patch: operations["user.update"];
         trace?: never;
@@ -2830,8 +2850,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Erases everything that belongs to a member, permanently; dry_run shows what would be erased
-         * @description Erases everything that belongs to a member, permanently; dry_run shows what would be erased. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may do this only with dry_run: true, unless their key may administer.
+         * Permanently erases a member's data; dry_run shows what would be erased
+         * @description Permanently erases a member's data; dry_run shows what would be erased. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can only do this with dry_run: true, unless their key can administer.
          */
         post: operations["user.erase"];
         delete?: never;
@@ -2850,13 +2870,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a link with which a member sets a password or passkey; it is shown once and valid for seven days
-         * @description Makes a link with which a member sets a password or passkey; it is shown once and valid for seven days. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Creates an invitation link to set up a password or passkey; it is shown once and valid for seven days
+         * @description Creates an invitation link to set up a password or passkey; it is shown once and valid for seven days. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["user.invite"];
         /**
-         * Voids a member's invitation
-         * @description Voids a member's invitation. Requires a key with scope full_access. Among members, only admins may do this. Agents may not do this, unless their key may administer.
+         * Cancels a member's invitation
+         * @description Cancels a member's invitation. Requires a key with scope full_access. Only admins can do this. Agents can't do this, unless their key can administer.
          */
         delete: operations["user.uninvite"];
         options?: never;
@@ -2872,8 +2892,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the assistants that a member allowed at /mcp, newest first
-         * @description Lists the assistants that a member allowed at /mcp, newest first.
+         * Lists the assistants that a member connected, newest first
+         * @description Lists the assistants that a member connected, newest first.
          */
         get: operations["assistant.list"];
         put?: never;
@@ -2896,7 +2916,7 @@ export interface paths {
         post?: never;
         /**
          * Ends an assistant's access, effective from the next request
-         * @description Ends an assistant's access, effective from the next request. Requires a key with scope full_access. Among members, only admins may do this. Agents may do this only to their own records, unless their key may administer.
+         * @description Ends an assistant's access, effective from the next request. Requires a key with scope full_access. Only admins can do this. Agents can only do this to their own records, unless their key can administer.
          */
         delete: operations["assistant.revoke"];
         options?: never;
@@ -2913,13 +2933,13 @@ export interface paths {
         };
         /**
          * Lists a member's sign-in methods, with the number of recovery codes, API keys and assistants
-         * @description Lists a member's sign-in methods, with the number of recovery codes, API keys and assistants. Requires a key with scope full_access. Among members, only admins may do this.
+         * @description Lists a member's sign-in methods, with the number of recovery codes, API keys and assistants. Requires a key with scope full_access. Only admins can do this.
          */
         get: operations["login-method.list"];
         put?: never;
         /**
          * Adds a sign-in method for a member: a password or an account at an identity provider
-         * @description Adds a sign-in method for a member: a password or an account at an identity provider. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * @description Adds a sign-in method for a member: a password or an account at an identity provider. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["login-method.create"];
         delete?: never;
@@ -2939,15 +2959,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Removes a sign-in method from a member, except the last one of the last admin
-         * @description Removes a sign-in method from a member, except the last one of the last admin. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Removes a sign-in method of a member, except the last one of the only admin
+         * @description Removes a sign-in method of a member, except the last one of the only admin. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         delete: operations["login-method.delete"];
         options?: never;
         head?: never;
         /**
          * Changes a member's password, or the name of a sign-in method
-         * @description Changes a member's password, or the name of a sign-in method. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * @description Changes a member's password, or the name of a sign-in method. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         patch: operations["login-method.update"];
         trace?: never;
@@ -2964,7 +2984,7 @@ export interface paths {
         post?: never;
         /**
          * Removes all recovery codes of a member
-         * @description Removes all recovery codes of a member. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * @description Removes all recovery codes of a member. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         delete: operations["login-method.drop-codes"];
         options?: never;
@@ -3004,7 +3024,7 @@ export interface paths {
         post?: never;
         /**
          * Ends one of a member's sessions, effective from the next request
-         * @description Ends one of a member's sessions, effective from the next request. Requires a key with scope full_access. Among members, only admins may do this. Agents may do this only to their own records, unless their key may administer.
+         * @description Ends one of a member's sessions, effective from the next request. Requires a key with scope full_access. Only admins can do this. Agents can only do this to their own records, unless their key can administer.
          */
         delete: operations["session.revoke"];
         options?: never;
@@ -3020,8 +3040,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows which build of the service this is
-         * @description Shows which build of the service this is.
+         * Shows version information
+         * @description Shows version information.
          */
         get: operations["version.show"];
         put?: never;
@@ -3046,8 +3066,8 @@ export interface paths {
         get: operations["view.list"];
         put?: never;
         /**
-         * Saves a filter of the list of transactions under a name
-         * @description Saves a filter of the list of transactions under a name. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Saves a view: filters of the transaction list with a name
+         * @description Saves a view: filters of the transaction list with a name. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["view.create"];
         delete?: never;
@@ -3072,14 +3092,14 @@ export interface paths {
         post?: never;
         /**
          * Deletes a saved view
-         * @description Deletes a saved view. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Deletes a saved view. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         delete: operations["view.delete"];
         options?: never;
         head?: never;
         /**
          * Changes a saved view's name, filters, or whether it is shared
-         * @description Changes a saved view's name, filters, or whether it is shared. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Changes a saved view's name, filters, or whether it is shared. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         patch: operations["view.update"];
         trace?: never;
@@ -3114,8 +3134,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Requests the sync that a webhook event would have caused; if the event was never processed, all of its effects
-         * @description Requests the sync that a webhook event would have caused; if the event was never processed, all of its effects. Requires a key with scope full_access.
+         * Requests the sync of a webhook event again; if the event was never processed, processes it
+         * @description Requests the sync of a webhook event again; if the event was never processed, processes it. Requires a key with scope full_access.
          */
         post: operations["webhook.replay"];
         delete?: never;
@@ -3174,8 +3194,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Applies a run's plan, or a part of it, in one change
-         * @description Applies a run's plan, or a part of it, in one change. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Applies a run's plan, or part of it, as one change
+         * @description Applies a run's plan, or part of it, as one change. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["workflow-run.apply"];
         delete?: never;
@@ -3194,8 +3214,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stops a run. What it has already changed stays and can be reverted
-         * @description Stops a run. What it has already changed stays and can be reverted. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Stops a run. Its changes so far are kept and can be reverted
+         * @description Stops a run. Its changes so far are kept and can be reverted. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["workflow-run.cancel"];
         delete?: never;
@@ -3214,8 +3234,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Drops a run's plan. Nothing of it will be applied
-         * @description Drops a run's plan. Nothing of it will be applied. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Discards a run's plan
+         * @description Discards a run's plan. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["workflow-run.drop"];
         delete?: never;
@@ -3232,8 +3252,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows what a run planned: each field from what it is to what it would be
-         * @description Shows what a run planned: each field from what it is to what it would be.
+         * Shows a run's plan: each field's current and proposed value
+         * @description Shows a run's plan: each field's current and proposed value.
          */
         get: operations["workflow-run.plan"];
         put?: never;
@@ -3255,7 +3275,7 @@ export interface paths {
         put?: never;
         /**
          * Undoes every change of a run
-         * @description Undoes every change of a run. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         * @description Undoes every change of a run. Requires a key with scope full_access. Agents can only do this with dry_run: true, unless their key can administer.
          */
         post: operations["workflow-run.revert"];
         delete?: never;
@@ -3272,8 +3292,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sends a run's transcript, a JSON object in each line: messages, tool calls, results, costs and limits
-         * @description Sends a run's transcript, a JSON object in each line: messages, tool calls, results, costs and limits.
+         * Streams a run's transcript, one JSON object per line: messages, tool calls, results, costs and limits
+         * @description Streams a run's transcript, one JSON object per line: messages, tool calls, results, costs and limits.
          */
         get: operations["workflow-run.transcript"];
         put?: never;
@@ -3299,7 +3319,7 @@ export interface paths {
         put?: never;
         /**
          * Creates an agent: a prompt, its tools, its trigger and its limits
-         * @description Creates an agent: a prompt, its tools, its trigger and its limits. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Creates an agent: a prompt, its tools, its trigger and its limits. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["workflow.create"];
         delete?: never;
@@ -3323,15 +3343,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes an agent. Its runs and what they changed stay
-         * @description Deletes an agent. Its runs and what they changed stay. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Deletes an agent. Its runs and their changes are kept
+         * @description Deletes an agent. Its runs and their changes are kept. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         delete: operations["workflow.delete"];
         options?: never;
         head?: never;
         /**
-         * Changes an agent. A run that is under way keeps the definition it was started with
-         * @description Changes an agent. A run that is under way keeps the definition it was started with. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Changes an agent. A run in progress keeps its definition
+         * @description Changes an agent. A run in progress keeps its definition. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         patch: operations["workflow.update"];
         trace?: never;
@@ -3346,8 +3366,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Keeps an agent from starting by itself, and cancels a run that is still queued
-         * @description Keeps an agent from starting by itself, and cancels a run that is still queued. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Disables an agent's automatic start and cancels a queued run
+         * @description Disables an agent's automatic start and cancels a queued run. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["workflow.disable"];
         delete?: never;
@@ -3366,8 +3386,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lets an agent start by itself, by its schedule or after a sync
-         * @description Lets an agent start by itself, by its schedule or after a sync. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Enables an agent's schedule or after-sync trigger
+         * @description Enables an agent's schedule or after-sync trigger. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["workflow.enable"];
         delete?: never;
@@ -3386,8 +3406,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Measures an agent on what people decided, with the books as they were then. It changes nothing
-         * @description Measures an agent on what people decided, with the books as they were then. It changes nothing. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Tests an agent's accuracy against people's past decisions, using the data available at the time. It changes nothing
+         * @description Tests an agent's accuracy against people's past decisions, using the data available at the time. It changes nothing. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["workflow.eval"];
         delete?: never;
@@ -3406,8 +3426,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Runs an agent now, enabled or not. If a run is under way, that one is returned
-         * @description Runs an agent now, enabled or not. If a run is under way, that one is returned. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Runs an agent now, even if disabled. If a run is in progress, returns that run
+         * @description Runs an agent now, even if disabled. If a run is in progress, returns that run. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
          */
         post: operations["workflow.run"];
         delete?: never;
@@ -3504,8 +3524,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Downloads the file of an export, once; the link is in the result of its job
-         * @description Downloads the file of an export, once; the link is in the result of its job.
+         * Downloads an export file, once; the link is in the job's result
+         * @description Downloads an export file, once; the link is in the job's result.
          */
         get: operations["export.download"];
         put?: never;
@@ -3526,8 +3546,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Starts the device grant of RFC 8628: a program asks for a key, which an admin grants at /device
-         * @description Starts the device grant of RFC 8628: a program asks for a key, which an admin grants at /device.
+         * Starts the device grant of RFC 8628: a program requests a key, which an admin approves at /device
+         * @description Starts the device grant of RFC 8628: a program requests a key, which an admin approves at /device.
          */
         post: operations["auth.device"];
         delete?: never;
@@ -3614,44 +3634,44 @@ export interface components {
             iso_currency_code: string;
             /**
              * Format: decimal
-             * @description As the bank states it: the money in the account, or the debt of a credit or loan account
+             * @description As reported by the bank: the money in the account, or the debt of a credit or loan account
              */
             balance_current: number | null;
             /**
              * Format: decimal
-             * @description As the bank states it
+             * @description As reported by the bank
              */
             balance_available: number | null;
             /**
              * Format: decimal
-             * @description Of a credit account, as the bank states it
+             * @description For a credit account: as reported by the bank
              */
             balance_limit: number | null;
             /** Format: date-time */
             balance_as_of: string | null;
             /**
              * Format: decimal
-             * @description What it stands at today: the last balance that was stated, and the posted transactions since; null if nobody stated one
+             * @description Today's balance: the last reported balance plus posted transactions since; null if no balance is known
              */
             balance_today: number | null;
-            /** @description Nobody stated a balance today, so balance_today follows from balance_date */
+            /** @description Whether balance_today is calculated, because no balance was reported today */
             balance_today_derived: boolean;
             /**
              * Format: date
-             * @description Day of the last stated balance
+             * @description Date of the last reported balance
              */
             balance_date: string | null;
             /**
-             * @description Who stated it
+             * @description Source of the balance
              * @enum {string|null}
              */
             balance_source: "provider" | "statement" | "manual" | null;
             /**
-             * @description Whether transactions explain its value, or only stated balances do
+             * @description transactions: the balance follows the transactions; valuations: only entered balances count
              * @enum {string}
              */
             balance_method: "transactions" | "valuations";
-            /** @description The bank: as the household wrote it, else as the provider names it (untrusted) */
+            /** @description The bank: as entered by the household, else as reported by the provider (untrusted) */
             institution_name: string | null;
             /**
              * Format: date
@@ -3659,20 +3679,20 @@ export interface components {
              */
             closed_on: string | null;
             /**
-             * @description Whether its transactions explain its balances, as in its proof
+             * @description Whether its transactions match its balances, as in its proof
              * @enum {string}
              */
             books_status: "proved" | "gap" | "open" | "none";
-            /** @description Left out of totals unless a filter names it */
+            /** @description Excluded from totals unless a filter includes it */
             hidden: boolean;
             /**
              * Format: date
-             * @description New transactions dated before this day do not wait for review; null: all of them do
+             * @description New transactions dated before this day skip review; null: all are reviewed
              */
             review_from: string | null;
             /**
              * Format: decimal
-             * @description Below which balance notifications tell of it; null: never
+             * @description Low-balance threshold for notifications; null: off
              */
             low_balance: number | null;
             /** @description Fields that a person set: an agent needs force to change them */
@@ -3681,7 +3701,7 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description After a change: what it does not do yet */
+            /** @description After a change: caveats about it */
             notes?: components["schemas"]["Note"][];
         };
         AccountBalance: {
@@ -3694,15 +3714,15 @@ export interface components {
             current: number | null;
             /**
              * Format: decimal
-             * @description As the bank stated it
+             * @description As reported by the bank
              */
             available: number | null;
             /**
-             * @description Who stated it; derived: nobody, it follows from the transactions
+             * @description Source of the balance; derived: calculated from the transactions
              * @enum {string}
              */
             source: "provider" | "statement" | "manual" | "derived";
-            /** @description The day lies in a gap: the transactions do not explain the balances around it */
+            /** @description The day is in a gap: the transactions don't match the balances around it */
             gap: boolean;
         };
         AccountBalances: {
@@ -3728,39 +3748,39 @@ export interface components {
         AccountBooksInterval: {
             /**
              * Format: date
-             * @description Day of the stated balance before it; what is wrong in a gap happened after it, or on it if the balance was of a moment within the day
+             * @description Date of the reported balance before it; a gap's cause is after this date, or on it if the balance was reported during the day
              */
             from: string;
             /**
              * Format: date
-             * @description Day of the stated balance at its end
+             * @description Date of the reported balance at its end
              */
             to: string;
             /** @enum {string} */
             status: "proved" | "gap" | "open";
             /**
              * Format: decimal
-             * @description The balance of from
+             * @description Balance on from
              */
             stated_from: number | null;
             /**
              * Format: decimal
-             * @description The balance of to
+             * @description Balance on to
              */
             stated_to: number | null;
             /**
              * Format: decimal
-             * @description What the transactions after from, up to and including to, come to; positive is money out
+             * @description Sum of the transactions after from, up to and including to; positive is money out
              */
             moved: number;
-            /** @description How many they are */
+            /** @description Number of them */
             transactions: number;
             /**
              * Format: decimal
-             * @description Of a gap. Positive: the books hold that much money out too much, as after a doubled charge; negative: they lack it
+             * @description For a gap. Positive: the transactions have that much money out too much, as after a duplicate charge; negative: that much is missing
              */
             difference: number | null;
-            /** @description Of a gap: what may explain it, at most 5 */
+            /** @description For a gap: possible explanations, at most 5 */
             candidates: components["schemas"]["AccountBooksCandidate"][];
         };
         AccountBooksProof: {
@@ -3768,25 +3788,25 @@ export interface components {
             account_id: string;
             iso_currency_code: string;
             /**
-             * @description proved: the transactions explain the balances; gap: somewhere they do not; open: it cannot be told; none: no balance was stated, or transactions do not explain the account's value
+             * @description proved: transactions match the balances; gap: a mismatch exists; open: not enough data; none: no balance, or the value doesn't depend on transactions
              * @enum {string}
              */
             status: "proved" | "gap" | "open" | "none";
             /**
              * Format: decimal
-             * @description What the account stood at before its first transaction; null while unknown
+             * @description Balance before the first transaction; null if unknown
              */
             opening_balance: number | null;
-            /** @description Days with a stated balance */
+            /** @description Days with a reported balance */
             statements: number;
-            /** @description Stated balances that fit nothing, such as those of a moment between two bookings */
+            /** @description Reported balances that match nothing, such as one from between two postings */
             ignored: number;
             /**
              * Format: date
-             * @description The last day whose balance was explained
+             * @description Last day whose balance matches
              */
             proved_until: string | null;
-            /** @description Transactions in other currencies than the account's, which are not counted */
+            /** @description Transactions in a different currency than the account, which are not counted */
             foreign_rows: number;
             /** @description The newest 100, oldest first */
             intervals: components["schemas"]["AccountBooksInterval"][];
@@ -3804,17 +3824,17 @@ export interface components {
             /** @description The household's name for it, else the bank's (untrusted) */
             mirror_account_name: string;
             /**
-             * @description mirror: the same money seen twice, such as an authorised user's card; transfer: money moves between the two
+             * @description mirror: a duplicate account, such as an authorized user's card; transfer: money moves between the two
              * @enum {string}
              */
             kind: "mirror" | "transfer";
             /**
-             * @description auto: proposed, and totals ignore it; confirmed: totals leave out its matches; rejected: never proposed again
+             * @description auto: suggested, totals ignore it; confirmed: totals exclude its matches; rejected: never suggested again
              * @enum {string}
              */
             confidence: "auto" | "confirmed" | "rejected";
             /**
-             * @description Who decided; agents cannot change a user's decision without force. null: nobody has
+             * @description Who decided; agents can't change a user's decision without force. null: undecided
              * @enum {string|null}
              */
             source: "user" | "agent" | "rule" | null;
@@ -3844,12 +3864,12 @@ export interface components {
             primary_transaction: components["schemas"]["AccountLinkMatchTransaction"];
             mirror_transaction: components["schemas"]["AccountLinkMatchTransaction"];
             /**
-             * @description confirmed: totals leave out the mirror's transaction, or both sides of a transfer
+             * @description confirmed: totals exclude the mirror's transaction, or both sides of a transfer
              * @enum {string}
              */
             confidence: "auto" | "confirmed" | "rejected";
             /**
-             * @description Who decided about this pair; null: nobody has
+             * @description Who decided this pair; null: undecided
              * @enum {string|null}
              */
             source: "user" | "agent" | "rule" | null;
@@ -3893,40 +3913,41 @@ export interface components {
             added: number;
             /** @description Pairs that no longer match */
             removed: number;
-            /** @description New proposed links */
+            /** @description New suggested links */
             proposed: number;
             /** @description Pairs of the link now */
             matches: number;
         };
         AccountMerge: {
-            /** @description The account that stays and gets its transactions: UUID or short id */
+            /** @description The account to keep, which gets the transactions: UUID or short id */
             into: string;
-            /** @description Report what would happen and write nothing */
+            /** @description Preview only; write nothing */
             dry_run?: boolean;
         };
         AccountMerged: {
             /**
              * Format: uuid
-             * @description The account that went
+             * @description The removed account
              */
             account_id: string;
             /**
              * Format: uuid
-             * @description The account that has its transactions now
+             * @description The account that now has its transactions
              */
             into: string;
-            /** @description Transactions that moved, or would */
+            /** @description Transactions moved, or to be moved */
             moved: number;
-            /** @description Transactions that the other account had already: they are deleted there */
+            /** @description Transactions that the other account already had; they are deleted */
             duplicates: number;
-            /** @description Categories, counterparties, tags, comments and splits of duplicates that the transactions of the other account took over */
+            /** @description Categories, counterparties, tags, comments and splits copied from duplicates to the other account's transactions */
             decisions_moved: number;
             /**
              * Format: uuid
-             * @description The change that a revert undoes; null on a dry run, and if the account was merged before
+             * @description Id of the change; pass it to revert. null on a dry run, and if the account was already merged
              */
             change_id: string | null;
             dry_run: boolean;
+            writes?: components["schemas"]["ChangeWrites"];
         };
         AccountProof: {
             /** Format: uuid */
@@ -3939,36 +3960,37 @@ export interface components {
             status: "proved" | "gap" | "open" | "none";
             /**
              * Format: date
-             * @description The first day whose balance was explained
+             * @description First day whose balance matches
              */
             proved_from: string | null;
             /**
              * Format: date
-             * @description The last day whose balance was explained
+             * @description Last day whose balance matches
              */
             proved_until: string | null;
             gaps: number;
             /**
              * Format: decimal
-             * @description Of the gaps, whatever its sign; null without gaps
+             * @description Largest gap, regardless of sign; null without gaps
              */
             largest_difference: number | null;
         };
         AccountRemoval: {
-            /** @description Report what would be removed and write nothing */
+            /** @description Only show what would be removed; write nothing */
             dry_run?: boolean;
         };
         AccountRemoved: {
             /** Format: uuid */
             account_id: string;
-            /** @description Transactions that were removed, or would be */
+            /** @description Transactions removed, or to be removed */
             transactions: number;
             /**
              * Format: uuid
-             * @description The change that a revert undoes; null on a dry run
+             * @description Id of the change; pass it to revert. null on a dry run
              */
             change_id: string | null;
             dry_run: boolean;
+            writes?: components["schemas"]["ChangeWrites"];
         };
         AccountStatus: {
             /** Format: uuid */
@@ -3981,7 +4003,7 @@ export interface components {
         };
         AddComment: {
             content: string;
-            /** @description Why, for the timeline */
+            /** @description Reason, shown on the timeline */
             note?: string;
         };
         AddTransaction: {
@@ -3995,68 +4017,68 @@ export interface components {
              */
             amount: number;
             /**
-             * @description Who was paid, or what it was
+             * @description Payee or description
              * @example Farmers market
              */
             name: string;
             /** @description Defaults to the account's */
             iso_currency_code?: string;
             merchant_name?: string;
-            /** @description What the payment was for */
+            /** @description Memo */
             detail?: string;
             /** @description Slug, short id or UUID; without one, rules may set it */
             category?: string;
             counterparty_id?: string;
-            /** @description Slugs; unknown ones are registered */
+            /** @description Slugs; unknown ones are created */
             tags?: string[];
             comment?: string;
         };
-        /** @description What is left of today's limit; absent without one */
+        /** @description Writes left of today's limit; absent without one */
         AgentBudget: {
-            /** @description Transactions that may be changed today, or by this run */
+            /** @description Write limit for today or this run: one per changed transaction and record */
             limit: number;
             used: number;
             left: number;
             /**
              * Format: date-time
-             * @description The household's next midnight; null if it is the limit of a workflow run
+             * @description When the limit resets: the household's next midnight; null for the limit of a workflow run
              */
             resets_at: string | null;
         };
-        /** @description When no agent is started automatically; null means never */
+        /** @description Hours without automatic starts of agents; null means none */
         AgentQuietHours: {
             /** @example 22:00 */
             start: string;
             /** @example 07:00 */
             end: string;
         };
-        /** @description What became of its decisions */
+        /** @description Track record of its decisions */
         AgentRecord: {
-            /** @description Of the last 90 days, at most the newest 200 */
+            /** @description From the last 90 days, at most the newest 200 */
             decisions: number;
-            /** @description A person set the same value, or closed the review and left it */
+            /** @description Kept: a person set the same value, or closed the review without changing it */
             kept: number;
-            /** @description A person set another value */
+            /** @description Corrected: a person set another value */
             corrected: number;
             /** @description The change was reverted */
             reverted: number;
-            /** @description Nobody has looked at them yet */
+            /** @description Not reviewed yet */
             open: number;
         };
         AgentSettings: {
             /**
              * Format: decimal
-             * @description The most that models may cost per month, in US dollars; null means no limit
+             * @description Monthly AI limit in US dollars; null means no limit
              */
             monthly_ceiling_usd: number | null;
-            /** @description How many transactions all agents together may change per day; null means no limit beyond that of each key */
+            /** @description Daily write limit for all agents together, one write per transaction and record; null means only the limit of each key applies */
             writes_per_day: number | null;
             quiet_hours: components["schemas"]["AgentQuietHours"] | null;
-            /** @description The model provider of workflows that name none: anthropic or openai_compatible */
+            /** @description Model provider of workflows without their own: anthropic or openai_compatible */
             default_provider: string | null;
-            /** @description The model of workflows that name none */
+            /** @description Model of workflows without their own */
             default_model: string | null;
-            /** @description true: rules that agents create are proposed; they stay disabled until a person enables them */
+            /** @description true: rules created by agents are only suggestions and stay disabled until a person enables them */
             propose_rules: boolean;
             /** @description How long transcripts of runs are kept */
             transcript_days: number;
@@ -4079,8 +4101,11 @@ export interface components {
              * @enum {string}
              */
             kind: "category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync";
-            /** @enum {string} */
-            action: "set" | "added" | "removed" | "applied" | "created" | "updated" | "posted" | "removed_by_provider" | "restored";
+            /**
+             * @description agreed: a person approved the category, which locks it (held); released: that was undone
+             * @enum {string}
+             */
+            action: "set" | "agreed" | "released" | "added" | "removed" | "applied" | "created" | "updated" | "posted" | "removed_by_provider" | "restored";
             /** @description Slug of a category or tag, name of a counterparty, text of a comment, or the bank's previous value */
             before: string | null;
             after: string | null;
@@ -4108,25 +4133,25 @@ export interface components {
             short_id: string;
             name: string;
             /**
-             * @description The start of the key, to recognise it by
+             * @description Start of the key, to recognize it
              * @example coffer_4f8Kq2Lz
              */
             key_prefix: string;
             /** @enum {string} */
             scope: "read_only" | "full_access";
             /**
-             * @description Who acts with this key; values set by a user are held, so rules and agents do not change them
+             * @description Who acts with this key; values set by a user are locked (held), so rules and agents don't change them
              * @enum {string}
              */
             actor_type: "user" | "agent" | "system";
             actor_name: string | null;
-            /** @description How many transactions this key may change per day; null means no limit */
+            /** @description Daily write limit of this key, one write per changed transaction and record; null means no limit */
             max_writes_per_day: number | null;
             /** @description Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people) */
             may: "administer"[];
             /**
              * Format: uuid
-             * @description The member this key belongs to: it ends with the member and is limited by the member's role; null means it belongs to no member
+             * @description Owner of the key: it ends with the member and is limited by the member's role; null means no owner
              */
             user_id: string | null;
             /** Format: date-time */
@@ -4150,25 +4175,25 @@ export interface components {
             short_id: string;
             name: string;
             /**
-             * @description The start of the key, to recognise it by
+             * @description Start of the key, to recognize it
              * @example coffer_4f8Kq2Lz
              */
             key_prefix: string;
             /** @enum {string} */
             scope: "read_only" | "full_access";
             /**
-             * @description Who acts with this key; values set by a user are held, so rules and agents do not change them
+             * @description Who acts with this key; values set by a user are locked (held), so rules and agents don't change them
              * @enum {string}
              */
             actor_type: "user" | "agent" | "system";
             actor_name: string | null;
-            /** @description How many transactions this key may change per day; null means no limit */
+            /** @description Daily write limit of this key, one write per changed transaction and record; null means no limit */
             max_writes_per_day: number | null;
             /** @description Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people) */
             may: "administer"[];
             /**
              * Format: uuid
-             * @description The member this key belongs to: it ends with the member and is limited by the member's role; null means it belongs to no member
+             * @description Owner of the key: it ends with the member and is limited by the member's role; null means no owner
              */
             user_id: string | null;
             /** Format: date-time */
@@ -4198,16 +4223,16 @@ export interface components {
             has_more: boolean;
         };
         ApplyPlan: {
-            /** @description Leave these items of the plan, by their seq */
+            /** @description Items of the plan to skip, by seq */
             except?: number[];
             /** @description If something has changed since it was planned, write nothing and return 409 */
             strict?: boolean;
         };
         ApplyRule: {
             filter?: components["schemas"]["TransactionFilter"];
-            /** @description Report what would change and write nothing */
+            /** @description Only show what would change; write nothing */
             dry_run?: boolean;
-            /** @description Also change what a person set */
+            /** @description Override values set by a person */
             overwrite_manual?: boolean;
             /** @description Run all enabled rules, and write only what this one decides: where another rule overrides it, nothing changes */
             with_others?: boolean;
@@ -4216,11 +4241,11 @@ export interface components {
             /** @description Only these rules, in execution order: UUIDs or short ids; if omitted, all enabled rules except the built-in one */
             rule_ids?: string[];
             filter?: components["schemas"]["TransactionFilter"];
-            /** @description Report what would change and write nothing */
+            /** @description Only show what would change; write nothing */
             dry_run?: boolean;
-            /** @description Also change what a person set */
+            /** @description Override values set by a person */
             overwrite_manual?: boolean;
-            /** @description Run all enabled rules, and write only what those in rule_ids, which must be given, decide: where another rule overrides them, nothing changes */
+            /** @description Run all enabled rules, and write only what those in rule_ids (required) decide: where another rule overrides them, nothing changes */
             with_others?: boolean;
         };
         Assistant: {
@@ -4231,16 +4256,16 @@ export interface components {
             user_id: string;
             /** @description The name the program gives itself */
             name: string;
-            /** @description The program's client_id; an https address means that its host vouches for it */
+            /** @description The program's client_id; an https URL means that its host identifies it */
             client_id: string;
-            /** @description Where the consent was sent */
+            /** @description Redirect URI of the consent */
             redirect_uri: string;
             /**
-             * @description What was granted; a viewer's assistant can only read, whatever was granted
+             * @description Granted scope; a viewer's assistant can only read
              * @enum {string}
              */
             scope: "read_only" | "full_access";
-            /** @description The address it may call */
+            /** @description URL it can call */
             resource: string;
             /** Format: date-time */
             created_at: string;
@@ -4264,18 +4289,18 @@ export interface components {
         };
         BulkTransactions: {
             filter?: components["schemas"]["TransactionFilter"];
-            /** @description Which transactions, in place of filter: short ids or UUIDs */
+            /** @description Transactions, instead of filter: short ids or UUIDs */
             transaction_ids?: string[];
             set: components["schemas"]["TransactionBulkSet"];
-            /** @description With filter: matched of the dry run. If another number matches now, nothing is written */
+            /** @description With filter: matched count of the dry run. If the number differs now, nothing is written */
             expect?: number;
-            /** @description Report what would happen and write nothing */
+            /** @description Preview only; write nothing */
             dry_run?: boolean;
-            /** @description Also change fields that a person holds */
+            /** @description Override values set by a person */
             force?: boolean;
         };
         Cashflow: {
-            /** @description What the totals do not say */
+            /** @description Caveats about the figures */
             notes: components["schemas"]["Note"][];
             period: components["schemas"]["TransactionSummaryPeriod"];
             currencies: components["schemas"]["CashflowCurrency"][];
@@ -4319,7 +4344,7 @@ export interface components {
             /** @description Names the node within its currency */
             id: string;
             /**
-             * @description income: where money came from. category: where it went. saved: what remained. drawn: what was spent beyond the income
+             * @description income: a source of income. category: spending. saved: income minus spending. drawn: spending beyond income
              * @enum {string}
              */
             kind: "income" | "account" | "category" | "saved" | "drawn";
@@ -4331,7 +4356,7 @@ export interface components {
             account_id?: string;
             /**
              * Format: decimal
-             * @description What flows through it
+             * @description Amount through the node
              */
             amount: number;
             /**
@@ -4339,7 +4364,7 @@ export interface components {
              * @description With compare: the same node's amount before
              */
             previous?: number;
-            /** @description The category nets against its kind, such as more refunds than purchases, so it is on the other side */
+            /** @description The category's net has the opposite sign of its kind, such as more refunds than purchases, so it is on the other side */
             reversed?: boolean;
             /** @description The node by subcategory; they add up to amount */
             parts?: components["schemas"]["CashflowPart"][];
@@ -4359,7 +4384,7 @@ export interface components {
             transaction_ids: string[];
             /** @description Slug, short id or UUID */
             category_id: string;
-            /** @description Also change fields that a person holds */
+            /** @description Override values set by a person */
             force?: boolean;
         };
         Category: {
@@ -4379,18 +4404,18 @@ export interface components {
              */
             parent_id: string | null;
             /**
-             * @description A subcategory has its primary's kind; totals leave out transfers
+             * @description A subcategory has its primary's kind; totals exclude transfers
              * @enum {string}
              */
             kind: "income" | "expense" | "transfer";
             /** @example shopping-cart */
             icon: string;
-            /** @description Hex colour; empty if it was cleared */
+            /** @description Hex color; empty if it was cleared */
             color: string;
             sort_order: number;
             /** @description Built in: it can be hidden but not deleted */
             is_system: boolean;
-            /** @description Hidden from choices; its transactions keep it */
+            /** @description Hidden from lists of choices; its transactions keep it */
             archived: boolean;
             /** Format: date-time */
             created_at: string;
@@ -4404,9 +4429,10 @@ export interface components {
             unchanged: number;
             errors: components["schemas"]["CategoryImportError"][];
             dry_run: boolean;
+            writes?: components["schemas"]["ChangeWrites"];
             /**
              * Format: uuid
-             * @description The change to revert to undo this; null if nothing was written
+             * @description Id of the change; pass it to revert. null if nothing was written
              */
             change_id: string | null;
         };
@@ -4425,7 +4451,7 @@ export interface components {
             slug: string;
             display_name: string;
             icon: string;
-            /** @description Hex colour */
+            /** @description Hex color */
             color: string;
             /** @enum {string} */
             kind: "income" | "expense" | "transfer";
@@ -4451,7 +4477,7 @@ export interface components {
             slug: string;
             display_name: string;
             icon: string;
-            /** @description Hex colour */
+            /** @description Hex color */
             color: string;
             /** @enum {string} */
             kind: "income" | "expense" | "transfer";
@@ -4521,9 +4547,9 @@ export interface components {
             field: string;
             /** @description Untrusted: slug of a category or tag, name of a counterparty or account, text of a comment, or the changed parts of a record */
             before: string | null;
-            /** @description Untrusted, as before */
+            /** @description Untrusted, like before */
             after: string | null;
-            /** @description What had set it: rule, user, agent or provider */
+            /** @description What set it before: rule, user, agent or provider */
             before_source: string | null;
             after_source: string | null;
             /**
@@ -4556,6 +4582,7 @@ export interface components {
                 [key: string]: number;
             };
             dry_run: boolean;
+            writes?: components["schemas"]["ChangeWrites"];
         };
         ChangeSkipped: {
             /** @enum {string} */
@@ -4566,10 +4593,22 @@ export interface components {
             transaction_id: string | null;
             field: string;
             /**
-             * @description changed_since: someone changed it later; held: a person set it and the caller is an agent; missing: it no longer exists; conflict: its name is taken, or it would contradict the current data
+             * @description changed_since: someone changed it later; reviewed_since: a person closed the review later and let it stand; held: a person set it and the caller is an agent; missing: it no longer exists; conflict: its name is taken, or it would contradict the current data; together: the account and the transactions of a merge or removal go back together, and not all of them can
              * @enum {string}
              */
-            reason: "changed_since" | "held" | "missing" | "conflict";
+            reason: "changed_since" | "reviewed_since" | "held" | "missing" | "conflict" | "together";
+            /**
+             * @description With reason together: why each field that causes it can't be restored
+             * @enum {string}
+             */
+            because?: "changed_since" | "held" | "missing" | "conflict";
+        };
+        /** @description On a dry run: writes needed of the caller's limit; absent without one */
+        ChangeWrites: {
+            /** @description Writes the call needs without dry_run */
+            needed: number;
+            /** @description Writes left today or in this run; if fewer than needed, the call fails */
+            left: number;
         };
         Changes: {
             changes: components["schemas"]["Change"][];
@@ -4578,7 +4617,7 @@ export interface components {
             has_more: boolean;
         };
         ChangesReverted: {
-            /** @description Number of changes that are undone */
+            /** @description Number of changes undone */
             changes: number;
             /** @description Each change, newest first: the first 200 */
             results: components["schemas"]["ChangesRevertedChange"][];
@@ -4596,6 +4635,7 @@ export interface components {
              */
             job_id: string | null;
             dry_run: boolean;
+            writes?: components["schemas"]["ChangeWrites"];
         };
         ChangesRevertedChange: {
             /** Format: uuid */
@@ -4641,7 +4681,7 @@ export interface components {
             short_id: string;
             /**
              * Format: uuid
-             * @description The member this connection belongs to
+             * @description Owner of the connection
              */
             user_id: string;
             /** @enum {string} */
@@ -4667,11 +4707,11 @@ export interface components {
             last_sync_at: string | null;
             /** Format: date-time */
             next_sync_at: string | null;
-            /** @description A person may have the bank asked for current balances, which may cost money */
+            /** @description Whether a person can refresh balances, which may cost money */
             can_refresh_balances: boolean;
             /**
              * Format: date-time
-             * @description When the bank was last asked for them
+             * @description When they were last refreshed
              */
             balances_asked_at: string | null;
             /** Format: date-time */
@@ -4728,7 +4768,7 @@ export interface components {
             next_sync_at: string | null;
             consecutive_failures: number;
             quarantined: number;
-            /** @description Of the last 90 days those that its data covers: up to the last sync, or the days of imported files */
+            /** @description Days of the last 90 that its data covers: up to the last sync, or the days of imported files */
             covered: components["schemas"]["ConnectionCoveredDays"][];
         };
         ConnectionStatus: {
@@ -4819,11 +4859,11 @@ export interface components {
             linked: number;
             /** @description Transactions that already had a counterparty, this or another, and keep it */
             already_bound: number;
-            /** @description Transactions left without a counterparty because a person unlinked them */
+            /** @description Transactions skipped, because a person unlinked them */
             held: number;
             /**
              * Format: uuid
-             * @description The change to revert to undo this; null if nothing changed
+             * @description Id of the change; pass it to revert. null if nothing changed
              */
             change_id: string | null;
         };
@@ -4831,7 +4871,7 @@ export interface components {
             /** @example Our house */
             name: string;
             /**
-             * @description Transactions explain the balance of cash, checking, savings, card, loan and mortgage; the others are worth what was stated last
+             * @description Account kind. The balance of cash, checking, savings, card, loan and mortgage follows its transactions; others keep the last entered value
              * @example property
              * @enum {string}
              */
@@ -4840,16 +4880,16 @@ export interface components {
             iso_currency_code?: string;
             /** @description The owner: UUID or short id; defaults to you */
             owner_user_id?: string;
-            /** @description The bank, if there is one */
+            /** @description The bank (optional) */
             institution_name?: string;
             /**
              * Format: decimal
-             * @description What it stands at: its value or the money in it, or the debt of a card, loan, mortgage or other_debt
+             * @description Balance: its value or the money in it, or the debt of a card, loan, mortgage or other_debt
              */
             balance?: number;
             /**
              * Format: date
-             * @description The day at whose end it stood so; defaults to today
+             * @description Date of the balance (end of day); defaults to today
              */
             balance_date?: string;
         };
@@ -4884,7 +4924,7 @@ export interface components {
         CreateConnection: {
             /** @enum {string} */
             provider: "plaid" | "teller" | "csv";
-            /** @description The member this connection belongs to: UUID or short id; defaults to the caller, or else the oldest admin */
+            /** @description Owner of the connection: UUID or short id; defaults to the caller, or else the oldest admin */
             user_id?: string;
             /** @description The result of the provider's widget: plaid {public_token}, teller {access_token, enrollment_id, …}; must be omitted for csv */
             credentials?: {
@@ -4892,7 +4932,7 @@ export interface components {
             };
             /** @description The bank's name, if the provider does not supply it */
             institution_name?: string;
-            /** @description How often it is synced */
+            /** @description Sync interval */
             sync_interval_seconds?: number;
         };
         CreateCounterparty: {
@@ -4927,7 +4967,7 @@ export interface components {
         };
         CreateExport: {
             /**
-             * @description archive is the whole household, for coffer import on another installation; the other formats contain only the ledger
+             * @description archive contains everything, for coffer import on another installation; the other formats contain only transactions
              * @default archive
              * @enum {string}
              */
@@ -4935,7 +4975,7 @@ export interface components {
         };
         CreateKey: {
             /**
-             * @description What it is for
+             * @description What the key is for
              * @example budget script
              */
             name: string;
@@ -4957,23 +4997,23 @@ export interface components {
              * @description When it expires; never if omitted
              */
             expires_at?: string;
-            /** @description How many transactions it may change per day; for an agent's key the default is 2,000 */
+            /** @description Daily write limit, one write per changed transaction and record; 2,000 by default for an agent's key */
             max_writes_per_day?: number;
             /** @description administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person who has just signed in can grant it, or the command line on the server */
             may?: "administer"[];
         };
         CreateLink: {
-            /** @description The account that totals count: UUID or short id */
+            /** @description The account counted in totals: UUID or short id */
             primary_account_id: string;
-            /** @description The account that repeats the other (mirror) or is at the other end (transfer): UUID or short id */
+            /** @description The duplicate account (mirror) or the other account (transfer): UUID or short id */
             mirror_account_id: string;
             /**
-             * @description mirror: the same money seen twice; transfer: money moves between the two
+             * @description mirror: a duplicate account; transfer: money moves between the two
              * @enum {string}
              */
             kind: "mirror" | "transfer";
             /**
-             * @description auto: look for pairs without changing totals; rejected: never propose this link
+             * @description auto: look for pairs without changing totals; rejected: never suggest this link
              * @default confirmed
              * @enum {string}
              */
@@ -4987,7 +5027,7 @@ export interface components {
              * @enum {string}
              */
             kind: "password" | "passkey" | "oidc";
-            /** @description password: the e-mail address to sign in with; defaults to the member's own. oidc: the issuer, a space, and the subject */
+            /** @description password: the email to sign in with; defaults to the member's own. oidc: the issuer, a space, and the subject */
             identifier?: string;
             /** @description The password, at least 10 characters; only for kind password. The member must replace it at the first sign-in */
             password?: string;
@@ -5001,7 +5041,7 @@ export interface components {
             /** @example Our shops */
             title: string;
             /**
-             * @description What the model is told
+             * @description Text that is added to the prompt
              * @example The corner shop is groceries.
              */
             body: string;
@@ -5011,7 +5051,7 @@ export interface components {
             transaction_id: string;
             /** @enum {string} */
             cadence: "weekly" | "fortnightly" | "monthly" | "quarterly" | "half_yearly" | "yearly";
-            /** @description What the household calls it */
+            /** @description The household's name for it */
             name?: string;
         };
         CreateReport: {
@@ -5020,13 +5060,13 @@ export interface components {
             /** @description Markdown */
             body: string;
             /**
-             * @description A word of your choice, to find reports of one kind later
+             * @description A word of your choice, to find similar reports later
              * @default summary
              */
             kind?: string;
         };
         CreateRules: {
-            /** @description For a single rule, give a list of one */
+            /** @description For a single rule, pass a list of one */
             rules: components["schemas"]["RuleSpec"][];
         };
         CreateTag: {
@@ -5044,7 +5084,7 @@ export interface components {
             display_name?: string;
             description?: string;
             /**
-             * @description Hex colour; chosen for you if omitted
+             * @description Hex color; chosen for you if omitted
              * @example #d97706
              */
             color?: string;
@@ -5053,7 +5093,7 @@ export interface components {
         };
         CreateTarget: {
             /**
-             * @description Slug, short id or UUID of a category of expenses; a primary includes its subcategories
+             * @description Slug, short id or UUID of an expense category; a primary includes its subcategories
              * @example food_and_drink
              */
             category: string;
@@ -5065,7 +5105,7 @@ export interface components {
             amount: number;
             /** @description The household's currency if omitted */
             iso_currency_code?: string;
-            /** @description Let what a month leaves, or overspends, count in the next */
+            /** @description Roll unspent or overspent amounts into the next month */
             rollover?: boolean;
             /**
              * @description The first month; this month if omitted
@@ -5085,14 +5125,14 @@ export interface components {
              * @enum {string}
              */
             role?: "admin" | "member" | "viewer";
-            /** @description Also make an invitation: a link, valid for seven days, with which the member sets a sign-in method */
+            /** @description Also create an invitation: a link, valid for seven days, to set up a sign-in method */
             invite?: boolean;
         };
         CreateView: {
             /** @example Restaurants */
             name: string;
             filters: components["schemas"]["TransactionFilter"];
-            /** @description true: the whole household sees it, and every member who may write can change it; false: only you see it */
+            /** @description true: the whole household sees it, and members who can make changes can edit it; false: only you see it */
             shared?: boolean;
         };
         CreateWorkflow: {
@@ -5103,10 +5143,10 @@ export interface components {
             slug: string;
             /** @example Pocket money */
             name: string;
-            /** @description What it is for */
+            /** @description Purpose */
             description?: string;
             /**
-             * @description What the model is asked to do
+             * @description The model's task
              * @example Tell us what was spent on toys last week.
              */
             prompt: string;
@@ -5123,7 +5163,7 @@ export interface components {
              */
             provider?: "anthropic" | "openai_compatible";
             model?: string;
-            /** @description Names of tools; empty: all that its scope allows */
+            /** @description Names of tools; empty: all tools of its scope */
             tools?: string[];
             /**
              * @description read_only: it can change nothing
@@ -5142,7 +5182,7 @@ export interface components {
              */
             schedule?: string;
             /**
-             * @description Answers of the model per run
+             * @description Model responses per run
              * @default 30
              */
             max_turns?: number;
@@ -5151,13 +5191,13 @@ export interface components {
              * @description The most that a run may cost, in US dollars; no limit if omitted
              */
             max_cost_usd?: number;
-            /** @description Transactions that a run may change; 200 if omitted, null means no limit */
+            /** @description Writes that a run may make, one for each transaction and record; 200 if omitted, null means no limit */
             max_writes?: number | null;
             /** @default 30 */
             max_minutes?: number;
-            /** @description Changes are planned, and a person applies or drops the plan; true if omitted and the scope is full_access */
+            /** @description Changes are only proposed (a plan), and a person applies or drops the plan; true if omitted and the scope is full_access */
             dry_run?: boolean;
-            /** @description It may create rules without a person's approval */
+            /** @description Whether it can create rules without approval */
             makes_rules?: boolean;
             worklist?: components["schemas"]["WorkflowWorklist"];
             /**
@@ -5165,7 +5205,7 @@ export interface components {
              * @enum {string}
              */
             report?: "none" | "message" | "server";
-            /** @description Whether it starts by itself */
+            /** @description Start automatically */
             enabled?: boolean;
         };
         DeviceAnswer: {
@@ -5199,10 +5239,10 @@ export interface components {
             /** Format: uuid */
             id: string;
             short_id: string;
-            /** @description Only the host, unless an admin asks: the rest of the address may be a secret */
+            /** @description Only the host, unless the caller is an admin: the rest of the URL may be secret */
             url: string;
             description: string | null;
-            /** @description The types that are sent; empty means all */
+            /** @description Types to send; empty means all */
             events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
             /**
              * @description lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote
@@ -5210,7 +5250,7 @@ export interface components {
              */
             content: "lean" | "full";
             enabled: boolean;
-            /** @description gone: the endpoint answered 410. failing: three messages in a row could not be delivered. null if a person disabled it */
+            /** @description gone: the endpoint responded 410. failing: three messages in a row could not be delivered. null if a person disabled it */
             disabled_reason: string | null;
             /** Format: date-time */
             last_success_at: string | null;
@@ -5223,10 +5263,10 @@ export interface components {
             /** Format: uuid */
             id: string;
             short_id: string;
-            /** @description Only the host, unless an admin asks: the rest of the address may be a secret */
+            /** @description Only the host, unless the caller is an admin: the rest of the URL may be secret */
             url: string;
             description: string | null;
-            /** @description The types that are sent; empty means all */
+            /** @description Types to send; empty means all */
             events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
             /**
              * @description lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote
@@ -5234,7 +5274,7 @@ export interface components {
              */
             content: "lean" | "full";
             enabled: boolean;
-            /** @description gone: the endpoint answered 410. failing: three messages in a row could not be delivered. null if a person disabled it */
+            /** @description gone: the endpoint responded 410. failing: three messages in a row could not be delivered. null if a person disabled it */
             disabled_reason: string | null;
             /** Format: date-time */
             last_success_at: string | null;
@@ -5250,9 +5290,9 @@ export interface components {
             notification_id: string;
             /** @description Whether the endpoint accepted the message */
             delivered: boolean;
-            /** @description The HTTP status of the answer; null if there was none */
+            /** @description HTTP status of the response; null if there was none */
             status: number | null;
-            /** @description What went wrong; null if nothing did */
+            /** @description Error; null if there was none */
             error: string | null;
         };
         Endpoints: {
@@ -5275,13 +5315,13 @@ export interface components {
             message: string;
             /** @description Kind of the record that does not exist: category, tag, account */
             lookup?: string;
-            /** @description Each fault of the input */
+            /** @description Each invalid field */
             details?: components["schemas"]["ErrorDetail"][];
         };
         ErrorDetail: {
-            /** @description Path of the faulty field: operations[1].category */
+            /** @description Path of the invalid field: operations[1].category */
             field: string;
-            /** @description What is wrong, in one word: required, unknown, type, length, range, pattern, enum, empty, conflict */
+            /** @description Kind of problem: required, unknown, type, length, range, pattern, enum, empty, conflict */
             code: string;
             /** @description What to do about it */
             message: string;
@@ -5306,22 +5346,22 @@ export interface components {
             /** @description For a new account; defaults to the file's currency */
             iso_currency_code?: string;
         };
-        /** @description What the column with the balance after each row proves; null if there is none */
+        /** @description Result of checking the balance column; null if there is none */
         FileBalance: {
-            /** @description The balances move by the amounts of the rows, so that an import stores those at the end of each day */
+            /** @description The balances match the amounts of the rows, so an import stores end-of-day balances */
             proved: boolean;
             /** @description Days with a balance */
             days: number;
             /**
              * Format: date
-             * @description null if nothing is proved
+             * @description null if it can't be checked
              */
             first_day: string | null;
             /** Format: date */
             last_day: string | null;
             /**
              * Format: decimal
-             * @description What the account held at the end of the last day; a debt is negative
+             * @description Balance at the end of the last day; a debt is negative
              */
             closing: number | null;
         };
@@ -5333,19 +5373,19 @@ export interface components {
         FileImported: {
             /** @description New rows */
             added: number;
-            /** @description Existing rows that were changed: another text, day or currency */
+            /** @description Stored rows that were changed: different text, date or currency */
             modified: number;
             /** @description Rows that were already stored, unchanged */
             duplicates: number;
             /** @description Rows that an earlier revert had removed and that were restored */
             restored: number;
-            /** @description Of the modified rows, those that got the purpose that they lacked */
+            /** @description Modified rows that only got a missing memo */
             details_filled: number;
-            /** @description Rows that could not be read */
+            /** @description Unreadable rows */
             rows_rejected: number;
             /** @description Lines that are not transactions (pending charges, balances, totals, notes); if an agent imports the file, also rows that are stored with other values */
             rows_skipped: number;
-            /** @description The first 200 rows that could not be read */
+            /** @description The first 200 unreadable rows */
             rejected: components["schemas"]["FileLeftOut"][];
             /** @description The first 200 lines that were skipped */
             skipped: components["schemas"]["FileLeftOut"][];
@@ -5355,7 +5395,7 @@ export interface components {
             account_reused: boolean;
             /**
              * Format: uuid
-             * @description The change that a revert undoes: it removes the rows that were added or restored
+             * @description Id of the change; pass it to revert to remove the added and restored rows
              */
             change_id: string | null;
             /** Format: uuid */
@@ -5402,12 +5442,12 @@ export interface components {
             /** @description The decimal separator: a point or a comma */
             decimal_separator?: string;
             /**
-             * @description What distinguishes money out from money in
+             * @description How the file marks money out and money in
              * @enum {string}
              */
             amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
             mapping?: components["schemas"]["FileMapping"];
-            /** @description For rows that state no currency */
+            /** @description For rows without a currency */
             default_currency?: string;
         };
         FilePreview: {
@@ -5424,22 +5464,26 @@ export interface components {
             /** @enum {string} */
             confidence: "high" | "medium" | "low";
             known_format: string | null;
-            /** @description For rows that state no currency, and for an account created for the file: the account's, else the known format's, else the household's */
+            /** @description The bank of the known format */
+            institution_name: string | null;
+            /** @description Untrusted: the last characters of the file's account number, if it has one; a different mask means a different account */
+            mask: string | null;
+            /** @description For rows without a currency, and for a new account: the account's, else the known format's, else the household's */
             default_currency: string | null;
             /** @description For the rows that can be read; null if there are none */
             first_date: string | null;
             last_date: string | null;
             /** @description Transactions, including rejected ones */
             rows_total: number;
-            /** @description Rows that cannot be read and would be left out */
+            /** @description Unreadable rows, which would be skipped */
             rows_rejected: number;
             /** @description Lines below the header that are not transactions: pending charges, balances, totals, notes */
             rows_skipped: number;
             /** @description Untrusted: the text comes from the file */
             sample: components["schemas"]["FileSample"][];
-            /** @description The first 20 rows that cannot be read */
+            /** @description The first 20 unreadable rows */
             rejected: components["schemas"]["FileLeftOut"][];
-            /** @description How many rows are already stored in the account; null without account_id */
+            /** @description Number of rows already stored in the account; null without account_id */
             duplicates: number | null;
             balance: components["schemas"]["FileBalance"] | null;
             warnings: components["schemas"]["FileWarning"][];
@@ -5480,35 +5524,35 @@ export interface components {
             /** @enum {string} */
             kind: "duplicate" | "refund" | "unusual" | "price_change" | "missed" | "gap";
             /**
-             * @description Why it is a finding; a new price of money in went_up or went_down, else it is dearer or cheaper
+             * @description Why it is a finding. A new amount of money in went_up or went_down; any other is price_increased or price_decreased
              * @enum {string}
              */
-            reason: "same_amount_twice" | "twice_in_series" | "in_full" | "in_part" | "much_more_than_usual" | "large_first_charge" | "dearer" | "cheaper" | "went_up" | "went_down" | "overdue" | "books_hold_too_much" | "books_lack_money";
+            reason: "same_amount_twice" | "twice_in_series" | "in_full" | "in_part" | "much_more_than_usual" | "large_first_charge" | "price_increased" | "price_decreased" | "went_up" | "went_down" | "overdue" | "books_hold_too_much" | "balance_below_transactions";
             /**
              * Format: date
-             * @description Of its newest transaction; of a missed payment, when it was expected; of a gap, its last day
+             * @description Date of its newest transaction; for a missed payment, the due date; for a gap, its last day
              */
             date: string;
             /** Format: uuid */
             account_id: string;
-            /** @description Untrusted: the counterparty's name, else the wording; null for a gap */
+            /** @description Untrusted: the counterparty's name, else the description; null for a gap */
             payee_name: string | null;
             iso_currency_code: string;
             /**
              * Format: decimal
-             * @description Of the newest transaction, the new price, the payment that is missing, or the difference of a gap; positive is money out
+             * @description Amount of the newest transaction, the new price, the missed payment, or the difference of a gap; positive is money out
              */
             amount: number;
-            /** @description The newest first; of a refund, the refund and its purchase; of a gap, what may explain it */
+            /** @description Newest first; for a refund, the refund and its purchase; for a gap, possible explanations */
             transaction_ids: string[];
             /**
              * Format: uuid
-             * @description Of a price change or a missed payment
+             * @description For a price change or a missed payment
              */
             recurring_id: string | null;
             /**
              * Format: decimal
-             * @description What most charges of the payee do not exceed, the price before, or what the purchase of a refund cost; null if nothing is usual
+             * @description Usual maximum of the payee's charges, the previous price, or the price of the refunded purchase; null if there is none
              */
             usual: number | null;
             /** @enum {string} */
@@ -5521,7 +5565,7 @@ export interface components {
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
-            /** @description What the findings do not say */
+            /** @description Caveats about these findings */
             notes: components["schemas"]["Note"][];
         };
         FindingState: {
@@ -5539,14 +5583,14 @@ export interface components {
             /** @enum {string} */
             status: "ok" | "unavailable";
             version: string;
-            /** @description What was checked: ok, or what is wrong */
+            /** @description Result of each check: ok, or the problem */
             checks: {
                 [key: string]: string;
             };
         };
         Household: {
             household_name: string;
-            /** @description For an account created from a file, if neither the file nor the caller names a currency */
+            /** @description For a new account from a file, if neither the file nor the caller sets a currency */
             default_currency: string;
             /**
              * @description Determines when days and months begin
@@ -5555,19 +5599,19 @@ export interface components {
             time_zone: string;
             /** @description How often a connection is synced unless it has its own interval */
             default_sync_interval_seconds: number;
-            /** @description How long sync logs are kept; null means forever. Transactions and the journal are always kept */
+            /** @description Retention of sync logs, in days; null means forever. Transactions and the journal are always kept */
             retention_days: number | null;
             /**
-             * @description What waits for review on a new account: all its transactions, or those dated from the day on which it is added
+             * @description What to review on a new account: all transactions, or those dated from the day it is added
              * @enum {string}
              */
             review_history: "all" | "from_link";
             /**
-             * @description When banks are asked for current balances, which may cost money: when a person asks for it, also once a day for each connection, or never
+             * @description When to refresh balances from banks, which may cost money: on request, also once a day per connection, or never
              * @enum {string}
              */
             paid_balances: "manual" | "daily" | "never";
-            /** @description From which amount on notifications tell of a charge, by currency; empty means never */
+            /** @description Large-charge threshold per currency for notifications; empty means off */
             large_charge: components["schemas"]["SettingLargeCharge"][];
             review_digest: components["schemas"]["ReviewDigest"] | null;
             /** Format: date-time */
@@ -5615,13 +5659,13 @@ export interface components {
             done: number;
             /** @description Null while unknown */
             total: number | null;
-            /** @description The unit that is counted */
+            /** @description Unit of the progress */
             unit: string;
         };
         LinkSession: {
-            /** @description Identifies the session; for half an hour, anyone who has it can link a bank for this household */
+            /** @description Identifies the session; for half an hour, anyone with it can connect a bank to this household */
             token: string;
-            /** @description The page where the member links the bank; it requires no key */
+            /** @description Page where the member connects the bank; it requires no key */
             url: string;
             /** Format: date-time */
             expires_at: string;
@@ -5630,7 +5674,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description Why it failed; for a pending session, what a person must decide on its page */
+        /** @description Why it failed; for a pending session, the decision needed on its page */
         LinkSessionFault: {
             /** @description A stable error code */
             code: string;
@@ -5642,7 +5686,7 @@ export interface components {
             state: "pending" | "done" | "failed";
             /**
              * Format: uuid
-             * @description The new connection, once linking is done; the first one if the member chose several banks
+             * @description The new connection, once connected; the first one if the member chose several banks
              */
             connection_id: string | null;
             error: components["schemas"]["LinkSessionFault"] | null;
@@ -5650,7 +5694,7 @@ export interface components {
         LinkTransactions: {
             /** @description Short ids or UUIDs */
             transaction_ids: string[];
-            /** @description Also link transactions that a person unlinked; linked ones are never relinked */
+            /** @description Also link transactions that a person unlinked; those with a counterparty keep it */
             force?: boolean;
         };
         Login: {
@@ -5661,7 +5705,7 @@ export interface components {
             user_id: string;
             /** @enum {string} */
             kind: "password" | "passkey" | "oidc";
-            /** @description The e-mail address, the passkey's label, or the issuer and the subject */
+            /** @description The email, the passkey's label, or the issuer and the subject */
             identifier: string;
             /** Format: date-time */
             last_used_at: string | null;
@@ -5673,11 +5717,11 @@ export interface components {
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
-            /** @description How many recovery codes are left; DELETE /users/{user_id}/recovery-codes removes them */
+            /** @description Recovery codes left; DELETE /users/{user_id}/recovery-codes removes them */
             recovery_codes: number;
-            /** @description The member's API keys that still work; setting a new password does not revoke them */
+            /** @description The member's active API keys; a new password does not revoke them */
             api_keys: number;
-            /** @description Assistants that the member allowed and that still have access; setting a new password does not end it */
+            /** @description Connected assistants with access; a new password does not end it */
             assistants: number;
         };
         MePreferences: {
@@ -5698,7 +5742,7 @@ export interface components {
              * @description For each month
              */
             amount: number;
-            /** @description What a month leaves, or overspends, counts in the next */
+            /** @description Whether unspent or overspent amounts roll into the next month */
             rollover: boolean;
             /**
              * @description The first month, as YYYY-MM
@@ -5713,23 +5757,23 @@ export interface components {
             updated_at: string;
             /**
              * Format: decimal
-             * @description In the month: money out less what came back, with subcategories
+             * @description Spent in the month: money out minus refunds, including subcategories
              */
             spent: number;
             /**
              * Format: decimal
-             * @description With rollover: what the months since start_month left, negative if they overspent
+             * @description With rollover: unspent amount of the months since start_month, negative if overspent
              */
             carried?: number;
             /**
              * Format: decimal
-             * @description amount and carried less spent: negative if more was spent; null if the target is not of this month
+             * @description amount plus carried minus spent: negative if overspent; null if the target doesn't apply to this month
              */
             available: number | null;
-            /** @description Share of the month that is gone, in percent */
+            /** @description Percentage of the month elapsed */
             pace: number;
             /**
-             * @description within: less was spent than the share of the month that is gone; ahead: more; over: more than the month's whole amount
+             * @description within: spending is below the pace of the month; ahead: above it; over: more than the whole amount
              * @enum {string}
              */
             state: "within" | "ahead" | "over" | "not_started" | "ended";
@@ -5743,14 +5787,14 @@ export interface components {
             into: string;
         };
         Model: {
-            /** @description Whether models can be asked through it: Anthropic needs a key, a compatible server a key or an address */
+            /** @description Whether it can be used: Anthropic needs a key, a compatible server a key or a URL */
             configured: boolean;
             /**
-             * @description Where address and key come from. env: environment variables of the server, which take precedence over what is stored
+             * @description Source of URL and key. env: environment variables of the server, which take precedence over stored settings
              * @enum {string}
              */
             source: "env" | "stored" | "none";
-            /** @description null means the provider's own address */
+            /** @description null means the provider's own URL */
             base_url: string | null;
             key: components["schemas"]["ProviderField"];
             prices: components["schemas"]["ModelPrice"][];
@@ -5787,17 +5831,17 @@ export interface components {
             /** @description Whether workflows can use this model */
             ok: boolean;
             model: string;
-            /** @description Whether the model called the tool that it was given */
+            /** @description Whether the model called the given tool */
             tool_call: boolean;
             /** @description Whether it saw the code at the very beginning of the prompt; if not, the server's context is too small and it dropped the beginning */
             code_seen: boolean;
-            /** @description null if the server did not say */
+            /** @description null if the server did not report it */
             input_tokens: number | null;
-            /** @description null if the server did not say */
+            /** @description null if the server did not report it */
             output_tokens: number | null;
             /**
              * Format: decimal
-             * @description What the test cost; omitted if the model has no price or the server did not count
+             * @description Cost of the test; omitted if the model has no price or the server did not count tokens
              */
             cost_usd?: number;
             took_ms: number;
@@ -5821,14 +5865,14 @@ export interface components {
             points: components["schemas"]["NetWorthPoint"][];
             /** @description The accounts that are counted: without hidden ones, and without those that mirror another */
             accounts: components["schemas"]["NetWorthAccount"][];
-            /** @description What the numbers do not say */
+            /** @description Caveats about the figures */
             notes: components["schemas"]["Note"][];
         };
         NetWorthAccount: {
             /** Format: uuid */
             id: string;
             /**
-             * @description How the balance of a day follows from stated ones
+             * @description How daily balances are calculated
              * @enum {string}
              */
             method: "transactions" | "valuations";
@@ -5838,7 +5882,7 @@ export interface components {
              */
             known_from: string | null;
             /**
-             * @description Whether its transactions explain its balances
+             * @description Whether its transactions match its balances
              * @enum {string}
              */
             status: "proved" | "gap" | "open" | "none";
@@ -5859,7 +5903,7 @@ export interface components {
         NetWorthGroup: {
             /**
              * Format: uuid
-             * @description Of the account or member
+             * @description Id of the account or member
              */
             id?: string;
             /** @description The type, the member, or the account's name, which may be the bank's (untrusted) */
@@ -5884,9 +5928,9 @@ export interface components {
             known: number;
             /** @description Accounts without one */
             unknown: number;
-            /** @description Known accounts of which nobody stated a balance that day: it follows from transactions or the last value */
+            /** @description Known accounts with a calculated balance that day: from transactions or the last value */
             derived: number;
-            /** @description Known accounts whose transactions do not explain the balances around the day */
+            /** @description Known accounts whose transactions don't match the balances around the day */
             gap: number;
         };
         NetWorthPoint: {
@@ -5919,17 +5963,17 @@ export interface components {
             known: number;
             /** @description Accounts without one */
             unknown: number;
-            /** @description Known accounts of which nobody stated a balance that day: it follows from transactions or the last value */
+            /** @description Known accounts with a calculated balance that day: from transactions or the last value */
             derived: number;
-            /** @description Known accounts whose transactions do not explain the balances around the day */
+            /** @description Known accounts whose transactions don't match the balances around the day */
             gap: number;
         };
         Note: {
             /** @enum {string} */
-            code: "links_proposed" | "data_ends" | "stale" | "gap" | "no_balance" | "no_rate" | "uncategorized" | "truncated";
+            code: "links_proposed" | "data_ends" | "stale" | "gap" | "no_balance" | "no_rate" | "uncategorized" | "truncated" | "recurring_only";
             /** @description What it means and what to do */
             message: string;
-            /** @description How many records it is about */
+            /** @description Number of records affected */
             count?: number;
             /** @description What shows them: a route, tool or command */
             see?: string;
@@ -5940,16 +5984,16 @@ export interface components {
             /** @description With msg_ before it, the webhook-id of the messages */
             short_id: string;
             type: string;
-            /** @description What happened, in a sentence */
+            /** @description The notification in one sentence */
             message: string;
             /** @description As it is sent to endpoints with lean content */
             data: unknown;
             /**
-             * @description Of its deliveries: failed if one failed, else pending if one is, else delivered; none if no endpoint took it
+             * @description Over all deliveries: failed if one failed, else pending if one is, else delivered; none if no endpoint takes the type
              * @enum {string}
              */
             state: "delivered" | "pending" | "failed" | "none";
-            /** @description One for each endpoint that took the type when it happened */
+            /** @description One per endpoint that takes the type */
             deliveries: components["schemas"]["NotificationDelivery"][];
             /** Format: date-time */
             created_at: string;
@@ -5957,7 +6001,7 @@ export interface components {
         NotificationDelivery: {
             /** Format: uuid */
             endpoint_id: string;
-            /** @description What the endpoint is called, else its host */
+            /** @description Name of the endpoint, else its host */
             endpoint: string;
             /** @enum {string} */
             state: "pending" | "delivered" | "failed";
@@ -5969,9 +6013,9 @@ export interface components {
             next_attempt_at: string | null;
             /** Format: date-time */
             last_attempt_at: string | null;
-            /** @description The HTTP status of the last answer; null if there was none */
+            /** @description HTTP status of the last response; null if there was none */
             last_status: number | null;
-            /** @description What went wrong last; null if nothing did */
+            /** @description Last error; null if there was none */
             last_error: string | null;
             /** Format: date-time */
             delivered_at: string | null;
@@ -5997,11 +6041,13 @@ export interface components {
             members: components["schemas"]["OverviewMember"][];
             /** @description Without hidden accounts */
             accounts: components["schemas"]["OverviewAccount"][];
-            /** @description What accounts stand at today, added up by currency as in GET /net-worth; currencies are never mixed */
+            /** @description Today's balances, added up by currency as in GET /net-worth; currencies are never mixed */
             balances: components["schemas"]["OverviewBalance"][];
             books: components["schemas"]["OverviewBooks"];
             connections: components["schemas"]["ConnectionFreshness"][];
             review: components["schemas"]["OverviewBacklog"];
+            /** @description Posted transactions in totals without a category, reviewed or not; 10,000 means that many or more */
+            uncategorized: number;
             spending: components["schemas"]["OverviewSpending"];
             rules: components["schemas"]["OverviewRuleState"];
             unread_reports: number;
@@ -6009,7 +6055,7 @@ export interface components {
             links: components["schemas"]["OverviewLinks"];
             findings: components["schemas"]["OverviewFindings"];
             data: components["schemas"]["OverviewData"];
-            /** @description What the numbers do not say */
+            /** @description Caveats about the figures */
             notes: components["schemas"]["Note"][];
         };
         OverviewAccount: {
@@ -6024,7 +6070,7 @@ export interface components {
             iso_currency_code: string;
             /**
              * Format: decimal
-             * @description Of a card or loan: the debt
+             * @description For a card or loan: the debt
              */
             balance_current: number | null;
             /**
@@ -6036,35 +6082,35 @@ export interface components {
             balance_as_of: string | null;
             /**
              * Format: decimal
-             * @description The last stated balance and the posted transactions since; null if nobody stated one
+             * @description The last reported balance plus posted transactions since; null if no balance is known
              */
             balance_today: number | null;
             /**
              * Format: date
-             * @description Day of the last stated balance
+             * @description Date of the last reported balance
              */
             balance_date: string | null;
             /**
-             * @description Who stated it
+             * @description Source of the balance
              * @enum {string|null}
              */
             balance_source: "provider" | "statement" | "manual" | null;
             /**
-             * @description Whether its transactions explain its balances
+             * @description Whether its transactions match its balances
              * @enum {string}
              */
             books_status: "proved" | "gap" | "open" | "none";
         };
-        /** @description What the household's own agents cost this month, and what they wait for */
+        /** @description Cost of the household's own agents this month, and what they need from people */
         OverviewAgents: {
             /**
              * Format: decimal
-             * @description What models cost this month, in US dollars, with what is reserved for calls under way
+             * @description AI cost this month in US dollars, including amounts reserved for calls in progress
              */
             spent_usd: number;
             /**
              * Format: decimal
-             * @description The most that models may cost this month; null means no limit
+             * @description Monthly AI limit; null means no limit
              */
             ceiling_usd: number | null;
             /** @description Plans that a person must apply or drop */
@@ -6083,7 +6129,7 @@ export interface components {
             assets: number;
             /**
              * Format: decimal
-             * @description Debt on cards and loans
+             * @description Debts on cards and loans
              */
             debts: number;
             /**
@@ -6094,21 +6140,21 @@ export interface components {
             /** @description Accounts with a known balance */
             accounts: number;
         };
-        /** @description How many accounts have transactions that explain their balances */
+        /** @description Balance checks of the accounts, by result */
         OverviewBooks: {
             proved: number;
-            /** @description Somewhere transactions do not explain the balances */
+            /** @description Accounts with a mismatch */
             gap: number;
-            /** @description It cannot be told */
+            /** @description Accounts without enough data */
             open: number;
-            /** @description No balance was stated, or transactions do not explain the value */
+            /** @description Accounts without a balance, or whose value doesn't depend on transactions */
             none: number;
         };
-        /** @description Who calls, and what they may do */
+        /** @description The caller and its permissions */
         OverviewCaller: {
             name: string;
             /**
-             * @description Absent for a command on the server itself
+             * @description Absent for a command run on the server
              * @enum {string}
              */
             kind?: "key" | "assistant" | "session" | "run";
@@ -6125,23 +6171,23 @@ export interface components {
             /** Format: date */
             last_date: string | null;
         };
-        /** @description What somebody should look at, of the last 90 days; a minute may pass until a new transaction counts */
+        /** @description Findings from the last 90 days; new transactions count after about a minute */
         OverviewFindings: {
-            /** @description Charged twice */
+            /** @description Duplicate charges */
             duplicate: number;
-            /** @description Money that a payee gave back */
+            /** @description Refunds */
             refund: number;
             unusual: number;
             price_change: number;
             /** @description Recurring payments that are overdue */
             missed: number;
-            /** @description Books that do not add up */
+            /** @description Balance mismatches */
             gap: number;
         };
-        /** @description Account links that wait for a decision */
+        /** @description Suggested account links that need review */
         OverviewLinks: {
             proposed: number;
-            /** @description Pairs of transactions that totals count twice if the links are right */
+            /** @description Transaction pairs that totals count twice if the links are confirmed */
             pairs: number;
         };
         OverviewMember: {
@@ -6183,7 +6229,7 @@ export interface components {
         OverviewRuleState: {
             total: number;
             enabled: number;
-            /** @description Rules that agents proposed; they do nothing until a person enables them */
+            /** @description Rules suggested by agents, which stay disabled until a person enables them */
             proposed: number;
             /** @description Matches at sync of all rules since they were created */
             hits: number;
@@ -6200,28 +6246,28 @@ export interface components {
             display_name?: string | null;
             /** @description The owner: UUID or short id; null restores the connection's member */
             owner_user_id?: string | null;
-            /** @description Leave it out of totals unless a filter names it */
+            /** @description Exclude it from totals unless a filter includes it */
             hidden?: boolean;
             /**
              * Format: date
-             * @description Transactions that arrive and are dated before this day do not wait for review; null: all do. Stored transactions keep their tags
+             * @description New transactions dated before this day skip review; null: all are reviewed. Stored transactions keep their tags
              */
             review_from?: string | null;
-            /** @description Only of an account kept by hand */
+            /** @description Only for a manual account */
             name?: string;
-            /** @description Only of an account kept by hand that has no transactions */
+            /** @description Only for a manual account without transactions */
             iso_currency_code?: string;
-            /** @description The bank; only of an account kept by hand or of files */
+            /** @description The bank; only for a manual or file account */
             institution_name?: string | null;
             /**
-             * @description Balances of credit and loan accounts are debts. What statements said turns with the type; balances that someone set stay as they were written
+             * @description Balances of credit and loan accounts are debts. A new type changes the sign of statement balances; balances that someone entered stay as entered
              * @enum {string}
              */
             type?: "depository" | "credit" | "loan" | "investment" | "other";
             /** @description A finer type, such as savings */
             subtype?: string | null;
             /**
-             * @description Whether transactions explain its value, or only stated balances do
+             * @description transactions: the balance follows the transactions; valuations: only entered balances count
              * @enum {string}
              */
             balance_method?: "transactions" | "valuations";
@@ -6232,10 +6278,10 @@ export interface components {
             closed_on?: string | null;
             /**
              * Format: decimal
-             * @description Notifications tell when the balance falls below this; null: never. Not of a credit or loan account
+             * @description Low-balance threshold for notifications; null: off. Not for a credit or loan account
              */
             low_balance?: number | null;
-            /** @description Also change fields that a person holds */
+            /** @description Override values set by a person */
             force?: boolean;
         };
         PatchAgents: {
@@ -6244,7 +6290,7 @@ export interface components {
              * @description In US dollars; null means no limit
              */
             monthly_ceiling_usd?: number | null;
-            /** @description null means no limit beyond that of each key */
+            /** @description null means only the limit of each key applies */
             writes_per_day?: number | null;
             quiet_hours?: components["schemas"]["AgentQuietHours"] | null;
             /**
@@ -6272,7 +6318,7 @@ export interface components {
             icon?: string;
             color?: string;
             sort_order?: number;
-            /** @description Hidden from choices */
+            /** @description Hidden from lists of choices */
             archived?: boolean;
             /** @description The same as archived */
             hidden?: boolean;
@@ -6281,11 +6327,11 @@ export interface components {
             content: string;
         };
         PatchConnection: {
-            /** @description A paused connection is synced only on request */
+            /** @description A paused connection only syncs on request */
             paused?: boolean;
-            /** @description How often it is synced; null means the household's default */
+            /** @description Sync interval; null means the household's default */
             sync_interval_seconds?: number | null;
-            /** @description The member this connection belongs to: UUID or short id */
+            /** @description Owner of the connection: UUID or short id */
             user_id?: string;
         };
         PatchCounterparty: {
@@ -6309,7 +6355,7 @@ export interface components {
              * @enum {string}
              */
             content?: "lean" | "full";
-            /** @description false drops what is not delivered yet */
+            /** @description false drops undelivered messages */
             enabled?: boolean;
         };
         PatchHousehold: {
@@ -6329,11 +6375,11 @@ export interface components {
              * @enum {string}
              */
             review_history?: "all" | "from_link";
-            /** @description Replaces all; empty means that no charge is told of */
+            /** @description Replaces all; empty means off */
             large_charge?: components["schemas"]["SettingLargeCharge"][];
             review_digest?: components["schemas"]["ReviewDigest"] | null;
             /**
-             * @description manual: only when a person asks for it. daily: also with the first sync of a day, once for each connection
+             * @description manual: only on a person's request. daily: also with the first sync of a day, once per connection
              * @enum {string}
              */
             paid_balances?: "manual" | "daily" | "never";
@@ -6350,7 +6396,7 @@ export interface components {
             max_writes_per_day?: number | null;
         };
         PatchLogin: {
-            /** @description A new e-mail address, or a new label for a passkey */
+            /** @description A new email, or a new label for a passkey */
             identifier?: string;
             /** @description A new password, which the member must replace at the next sign-in. It ends the member's other sessions and, if someone else sets it, removes the recovery codes. The member's API keys and assistants keep working: GET …/login counts them */
             password?: string;
@@ -6360,10 +6406,10 @@ export interface components {
             body?: string;
         };
         PatchRecurring: {
-            /** @description What the household calls it; null removes the name */
+            /** @description The household's name for it; null removes it */
             name?: string | null;
             /**
-             * @description confirmed: it is one; dismissed: it is not, and is not proposed again; auto: undecided
+             * @description confirmed: it is one; dismissed: it is not, and is never suggested again; auto: undecided
              * @enum {string}
              */
             state?: "auto" | "confirmed" | "dismissed";
@@ -6383,7 +6429,7 @@ export interface components {
             stage?: "baseline" | "standard" | "refinement" | "override";
             /** @description Takes precedence over stage */
             priority?: number;
-            /** @description true on an expired rule clears its expiry; on a proposed rule it accepts it, which only a person can do */
+            /** @description true on an expired rule clears its expiry; on a suggested (proposed) rule it accepts the rule, which only a person can do */
             enabled?: boolean;
             /**
              * @description RFC 3339, or empty for never
@@ -6407,7 +6453,7 @@ export interface components {
              * @example 450
              */
             amount?: number;
-            /** @description Let what a month leaves, or overspends, count in the next */
+            /** @description Roll unspent or overspent amounts into the next month */
             rollover?: boolean;
             /** @description The first month */
             start_month?: string;
@@ -6423,7 +6469,7 @@ export interface components {
             comment?: string;
             /**
              * Format: date
-             * @description This and the following: only of a transaction that was entered by hand
+             * @description This and the following: only for a manually entered transaction
              */
             date?: string;
             /**
@@ -6434,9 +6480,9 @@ export interface components {
             name?: string;
             /** @description null removes it */
             merchant_name?: string | null;
-            /** @description What the payment was for; null removes it */
+            /** @description Memo; null removes it */
             detail?: string | null;
-            /** @description Also change fields that a person holds */
+            /** @description Override values set by a person */
             force?: boolean;
         };
         PatchUser: {
@@ -6468,7 +6514,7 @@ export interface components {
              */
             provider?: "anthropic" | "openai_compatible" | null;
             model?: string | null;
-            /** @description Replaces the whole list; empty: all that its scope allows */
+            /** @description Replaces the whole list; empty: all tools of its scope */
             tools?: string[];
             /**
              * @description full_access also sets dry_run if it was read_only, unless dry_run is given
@@ -6512,9 +6558,9 @@ export interface components {
             title: string;
             /** @description Stands before the prompt of every workflow that names it */
             body: string;
-            /** @description Shipped with coffer: it cannot be deleted */
+            /** @description Built in: it can't be deleted */
             is_system: boolean;
-            /** @description A person changed a shipped block, so upgrades leave it */
+            /** @description A person changed this built-in block, so upgrades don't change it */
             customized: boolean;
             /** Format: date-time */
             created_at: string;
@@ -6525,7 +6571,7 @@ export interface components {
             prompt_blocks: components["schemas"]["PromptBlock"][];
         };
         Provider: {
-            /** @description Whether banks can be linked through it */
+            /** @description Whether banks can be connected through it */
             configured: boolean;
             /** @description sandbox, development or production */
             environment: string | null;
@@ -6573,7 +6619,7 @@ export interface components {
             /** @description Transactions tagged needs-review; 10,000 means that many or more */
             review_count: number;
             unread_reports: number;
-            /** @description Plans of workflows that wait for a decision */
+            /** @description Workflow plans that need a decision */
             plans_waiting: number;
             /** @description Jobs that are queued or running */
             running_jobs: number;
@@ -6582,12 +6628,12 @@ export interface components {
         };
         PutLink: {
             /**
-             * @description Each kind has its own pairs; decisions about pairs of the old kind are kept for it
+             * @description Each kind has its own pairs; decisions on pairs of the old kind are kept
              * @enum {string}
              */
             kind?: "mirror" | "transfer";
             /**
-             * @description A confirmed or rejected link becomes auto again only by a revert
+             * @description A confirmed or rejected link only becomes auto again through a revert
              * @enum {string}
              */
             confidence: "auto" | "confirmed" | "rejected";
@@ -6596,7 +6642,7 @@ export interface components {
         };
         PutMatch: {
             /**
-             * @description rejected: the two are never proposed again
+             * @description rejected: the two are never suggested again
              * @enum {string}
              */
             confidence: "confirmed" | "rejected";
@@ -6617,7 +6663,7 @@ export interface components {
             transaction_id: string;
             /**
              * Format: uuid
-             * @description The change that a revert undoes; null if only the transaction itself was added
+             * @description Id of the change; pass it to revert. null if only the transaction itself was added
              */
             change_id: string | null;
             /** @description Whether the transaction is new */
@@ -6634,11 +6680,11 @@ export interface components {
              * @description null if the row names no known account
              */
             account_id: string | null;
-            /** @description The bank's id of the row, if it could be read */
+            /** @description The bank's id of the row, if readable */
             provider_reference: string | null;
-            /** @description What could not be read: shape, id, account, date, amount or currency */
+            /** @description The unreadable part: shape, id, account, date, amount or currency */
             reason: string;
-            /** @description Whether the row was kept and can be read again */
+            /** @description Whether the row was kept and can be retried */
             retryable: boolean;
             /** Format: date-time */
             first_seen_at: string;
@@ -6654,12 +6700,12 @@ export interface components {
             in: string;
             /**
              * Format: date
-             * @description The first day on which it holds
+             * @description First day of the rate
              */
             date: string;
             /**
              * Format: decimal
-             * @description How many units of in one unit of iso_currency_code is worth
+             * @description Value of one unit of iso_currency_code in the currency in
              */
             rate: number;
             /** Format: date-time */
@@ -6674,11 +6720,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             short_id: string;
-            /** @description What the household calls it; null if nobody named it */
+            /** @description The household's name for it; null if it has none */
             name: string | null;
             /** @description Key of the payee, for the filter payee */
             payee: string;
-            /** @description Untrusted: the counterparty's name, else the newest wording */
+            /** @description Untrusted: the counterparty's name, else the newest description */
             payee_name: string;
             /** Format: uuid */
             counterparty_id: string | null;
@@ -6687,6 +6733,8 @@ export interface components {
             /** @enum {string} */
             direction: "in" | "out";
             iso_currency_code: string;
+            /** @description A transfer, by a confirmed link or the newest payment's category: it changes balances but no totals */
+            transfer: boolean;
             /** @description Slug: that of the newest payment */
             category: string | null;
             /** @enum {string} */
@@ -6695,12 +6743,12 @@ export interface components {
             amount_type: "fixed" | "variable";
             /**
              * Format: decimal
-             * @description The price now; if it varies, the median of the last six. Positive is money out
+             * @description Current amount; if it varies, the median of the last six. Positive is money out
              */
             amount: number;
             /**
              * Format: decimal
-             * @description What a year of it comes to
+             * @description Yearly amount
              */
             yearly_amount: number;
             /** Format: date */
@@ -6710,12 +6758,12 @@ export interface components {
             occurrences: number;
             /**
              * Format: date
-             * @description When the next payment is expected; null if it has ended
+             * @description Due date of the next payment; null if it has ended
              */
             next_date: string | null;
             /**
              * Format: decimal
-             * @description What the next payment will probably be; null if it has ended
+             * @description Expected amount of the next payment; null if it has ended
              */
             expected_amount: number | null;
             /**
@@ -6726,7 +6774,7 @@ export interface components {
             /** @enum {string} */
             confidence: "high" | "medium";
             /**
-             * @description auto: found, and nobody decided; dismissed: it is not a recurring payment, and is not proposed again
+             * @description auto: detected, undecided; dismissed: not a recurring payment, and never suggested again
              * @enum {string}
              */
             state: "auto" | "confirmed" | "dismissed";
@@ -6739,6 +6787,8 @@ export interface components {
         };
         RecurringList: {
             recurring: components["schemas"]["Recurring"][];
+            /** @description Yearly total by currency of all active recurring payments that were not dismissed, on all pages; without transfers */
+            yearly: components["schemas"]["RecurringYearly"][];
             /** @description On all pages together */
             total: number;
             /** @description Empty on the last page */
@@ -6748,7 +6798,7 @@ export interface components {
         RecurringPriceChange: {
             /**
              * Format: date
-             * @description Of the first payment at the new price
+             * @description Date of the first payment at the new price
              */
             date: string;
             /**
@@ -6761,10 +6811,25 @@ export interface components {
              * @description Exact, two decimals; positive is money out
              */
             after: number;
-            /** @description How much larger it is than before */
+            /** @description Change in percent */
             percent: number;
-            /** @description No later payment has repeated it yet */
+            /** @description Not repeated by a later payment yet */
             provisional: boolean;
+        };
+        RecurringYearly: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_out: number;
+            /** @description How many recurring payments */
+            count: number;
         };
         RehearseRules: {
             /** @description Rules as for creating; enabled, expires_in and apply_retroactively have no effect here */
@@ -6778,7 +6843,7 @@ export interface components {
             id: string;
             short_id: string;
             title: string;
-            /** @description Untrusted: the author's Markdown; sanitise it when rendering */
+            /** @description Untrusted: the author's Markdown; sanitize it when rendering */
             body: string;
             kind: string;
             /** @enum {string} */
@@ -6797,24 +6862,49 @@ export interface components {
             count: number;
         };
         RevertChange: {
-            /** @description Report what would happen and write nothing */
+            /** @description Preview only; write nothing */
             dry_run?: boolean;
         };
         RevertRun: {
-            /** @description Report what would happen and write nothing */
+            /** @description Preview only; write nothing */
             dry_run?: boolean;
         };
-        /** @description When notifications tell what waits for review; null means never */
+        ReviewClose: {
+            /** @description Groups to close, as listed by {review.groups} */
+            groups: components["schemas"]["ReviewCloseGroup"][];
+        };
+        ReviewCloseGroup: {
+            /** @description payee of a group without a counterparty */
+            payee?: string;
+            /** @description Instead of payee: counterparty_id of a group that has one */
+            counterparty_id?: string;
+            /** @description Category for them: slug, short id or UUID; without it each keeps its own */
+            category?: string;
+            /** @description Posted transactions to review: count minus pending of the group. If the number differs now, nothing is written */
+            expect: number;
+        };
+        ReviewClosed: {
+            /** @description Reviews closed */
+            matched: number;
+            /** @description Those whose category stays because a person set it and the caller is an agent */
+            held: number;
+            /**
+             * Format: uuid
+             * @description Id of the change; pass it to revert. null if nothing was written
+             */
+            change_id: string | null;
+        };
+        /** @description When to notify about the review queue; null means never */
         ReviewDigest: {
             /** @description In the household's time zone */
             hour: number;
-            /** @description Only if at least this many wait */
+            /** @description Only if at least this many transactions need review */
             min_count: number;
         };
         ReviewGroup: {
             /** @description Key of the payee, for the filter payee */
             payee: string;
-            /** @description Untrusted: the counterparty's name, else the wording of most of them */
+            /** @description Untrusted: the counterparty's name, else the most common description */
             payee_name: string;
             /**
              * Format: uuid
@@ -6826,14 +6916,14 @@ export interface components {
             first_date: string;
             /** Format: date */
             last_date: string;
-            /** @description The accounts that they are in */
+            /** @description Their accounts */
             accounts: string[];
             /** @description By currency */
             amounts: components["schemas"]["ReviewGroupAmounts"][];
-            /** @description What they are filed under now, most first */
+            /** @description Current categories, most common first */
             categories: components["schemas"]["ReviewGroupCategory"][];
             suggestion: components["schemas"]["ReviewGroupSuggestion"] | null;
-            /** @description How many are pending; their review cannot be closed yet */
+            /** @description Number of pending ones; their review can't be closed yet */
             pending: number;
             /** @description The newest three */
             sample: components["schemas"]["TransactionBulkRow"][];
@@ -6871,18 +6961,18 @@ export interface components {
             source: "rule" | "user" | "agent" | "provider" | null;
             count: number;
         };
-        /** @description null if nothing speaks for a category */
+        /** @description null if there is no suggestion */
         ReviewGroupSuggestion: {
             /** @description Slug */
             category: string;
             /**
-             * @description person: people filed this payee so; history: rules or agents did; counterparty: it is the counterparty's category
+             * @description person: people chose it for this payee; history: rules or agents did; counterparty: the counterparty's category
              * @enum {string}
              */
             basis: "person" | "history" | "counterparty";
-            /** @description Transactions of the last 24 months that were filed so on this basis */
+            /** @description Transactions of the last 24 months with this category on this basis */
             agree: number;
-            /** @description Transactions of the last 24 months that were filed at all on this basis */
+            /** @description Transactions of the last 24 months categorized on this basis */
             of: number;
         };
         ReviewGroups: {
@@ -6915,7 +7005,7 @@ export interface components {
             priority: number;
             /** @description false once it has expired */
             enabled: boolean;
-            /** @description An agent proposed it: it stays disabled until a person enables it */
+            /** @description Suggested by an agent; it stays disabled until a person enables it */
             proposed: boolean;
             /** @description Transactions it has matched at sync since it was created */
             hit_count: number;
@@ -6968,7 +7058,7 @@ export interface components {
             changed: number;
             /**
              * Format: uuid
-             * @description The change to revert to undo this; null if nothing changed
+             * @description Id of the change; pass it to revert. null if nothing changed
              */
             change_id: string | null;
             /** @description Every change it made: more than one if others wrote to the same transactions or reverted part of it while it ran */
@@ -6979,7 +7069,7 @@ export interface components {
             field: "category" | "counterparty" | "tag" | "comment";
             /** @description Slug, name or id, or the comment's text */
             value: string | null;
-            /** @description Of a tag: the rule removes it */
+            /** @description For a tag: the rule removes it */
             removes: boolean;
             /**
              * @description applied: it takes effect; already_so: the field already has the value; held: a person decided otherwise; overridden: a later rule wins
@@ -6991,19 +7081,19 @@ export interface components {
             rule: components["schemas"]["RuleSpec"];
             /** @description Stored transactions that it matches, of any payee */
             match_count: number;
-            /** @description Of the payee's transactions, those that it matches */
+            /** @description Transactions of the payee that it matches */
             of_payee: number;
-            /** @description Transactions that it would file otherwise */
+            /** @description Transactions whose category it would change */
             would_change: number;
             /** @description Transactions that have the category already */
             already_so: number;
-            /** @description Transactions that a person filed elsewhere; they stay */
+            /** @description Transactions that a person categorized differently; they stay unchanged */
             held: number;
             /** @description Transactions where a later rule wins */
             overridden: number;
-            /** @description What the transactions that it matches are filed under now, other than its category: the most frequent 5 */
+            /** @description Current categories of the matching transactions other than its own: the 5 most common */
             other_categories: components["schemas"]["RuleCandidateCategory"][];
-            /** @description Rules that match some of the same transactions already: those of most, at most 5 */
+            /** @description Existing rules that match some of the same transactions: the top 5 */
             covered_by: components["schemas"]["RuleCandidateCover"][];
             /** @description The newest three that it matches */
             sample: components["schemas"]["RulePreviewMatch"][];
@@ -7042,14 +7132,14 @@ export interface components {
             priority: number;
             /** @description Stored transactions that both rules match */
             matched: number;
-            /** @description Of these, transactions where the two want different values of the same field */
+            /** @description Of these, transactions where the two rules set different values */
             contested: number;
             /**
-             * @description Which of the two has the last word: the one that runs later; none if they want nothing different
+             * @description Which of the two wins: the one that runs later; none if their values don't differ
              * @enum {string}
              */
             prevails: "this" | "other" | "none";
-            /** @description What they want, the most frequent 10 */
+            /** @description Their values, the 10 most common */
             fields: components["schemas"]["RuleConflictField"][];
             /** @description The newest three: contested ones if there are any */
             sample: components["schemas"]["RuleConflictExample"][];
@@ -7071,9 +7161,9 @@ export interface components {
         RuleConflictField: {
             /** @enum {string} */
             field: "category" | "counterparty" | "tag";
-            /** @description What this rule wants: slug of a category or tag, id or name of a counterparty; null to remove the tag */
+            /** @description Value of this rule: slug of a category or tag, id or name of a counterparty; null to remove the tag */
             this: string | null;
-            /** @description What the other rule wants */
+            /** @description Value of the other rule */
             other: string | null;
             count: number;
         };
@@ -7082,12 +7172,12 @@ export interface components {
             rule_id: string;
             /** @description Stored transactions that the rule matches */
             matched: number;
-            /** @description Rules that match some of them, too */
+            /** @description Existing rules that match some of them */
             total: number;
-            /** @description The first 50: those that want something else most often, then those that match most */
+            /** @description The first 50: most different values first, then most matches */
             conflicts: components["schemas"]["RuleConflict"][];
         };
-        /** @description Totals of the four lists, which show the first 200 each */
+        /** @description Totals of the four lists, each limited to the first 200 */
         RuleCounts: {
             changes: number;
             already_so: number;
@@ -7100,7 +7190,7 @@ export interface components {
             short_id: string;
             name: string;
             priority: number;
-            /** @description true: it stays disabled until a person enables it */
+            /** @description true: a suggestion; it stays disabled until a person enables it */
             proposed?: boolean;
             /** @description With apply_retroactively: the number of stored transactions it matches */
             retroactive_matches?: number;
@@ -7125,8 +7215,9 @@ export interface components {
             matched: number;
             /** @description Of these, transactions that would change */
             changed: number;
+            writes?: components["schemas"]["ChangeWrites"];
             counts: components["schemas"]["RuleCounts"];
-            /** @description What would change, by rule, field, before and after: the most frequent 100 */
+            /** @description Changes by rule, field, before and after: the 100 most common */
             by_rule: components["schemas"]["RuleEffect"][];
             /** @description Fields that would change: the first 200 */
             changes: components["schemas"]["RuleDryRunRow"][];
@@ -7226,7 +7317,7 @@ export interface components {
         RuleMatches: {
             /** @description Also counts rules without a condition, which match everything */
             matched_count: number;
-            /** @description Without these; 0: no rule is about it */
+            /** @description Number of rules with a condition; 0: no rule targets it */
             specific_count: number;
             rules: components["schemas"]["RuleMatch"][];
         };
@@ -7291,7 +7382,7 @@ export interface components {
             /** @description Transactions it matches */
             matched: number;
             counts: components["schemas"]["RuleCounts"];
-            /** @description By field, before and after, the most frequent 50 */
+            /** @description By field, before and after: the 50 most common */
             effects: components["schemas"]["RuleRehearsalEffect"][];
         };
         RuleRehearsalEffect: {
@@ -7339,7 +7430,7 @@ export interface components {
              */
             name: string;
             conditions?: components["schemas"]["RuleCondition"];
-            /** @description What to do on a match, such as {type: add_tag, tag_slug}; give actions, category_slug or both */
+            /** @description Actions on a match, such as {type: add_tag, tag_slug}; pass actions, category_slug or both */
             actions?: components["schemas"]["RuleAction"][];
             /** @description Short for one set_category action */
             category_slug?: string;
@@ -7370,21 +7461,21 @@ export interface components {
             /** @enum {string} */
             code: "CONFLICT" | "CONNECTION_NOT_SYNCABLE" | "ENCRYPTION_KEY_REQUIRED" | "EXPIRED_API_KEY" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_BODY" | "INVALID_CURSOR" | "INVALID_LOGIN" | "INVALID_REFERENCE" | "INVALID_SIGNATURE" | "IN_USE" | "LAST_ADMIN" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "NOT_ACCEPTABLE" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PRECONDITION_FAILED" | "PROOF_REQUIRED" | "PROVIDER_ERROR" | "PROVIDER_NOT_CONFIGURED" | "PROVIDER_TIMEOUT" | "RATE_LIMITED" | "REVOKED_API_KEY" | "RUN_LIMIT" | "SLUG_CONFLICT" | "SYSTEM_PROTECTED" | "UNAVAILABLE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR";
             message: string;
-            /** @description Path of the first fault in the rule */
+            /** @description Path of the first problem in the rule */
             path?: string;
-            /** @description Every fault */
+            /** @description All problems */
             details?: components["schemas"]["ErrorDetail"][];
         };
         RuleSuggestions: {
             /** @description Key of the payee, for the filter payee */
             payee: string;
-            /** @description Untrusted: the wording of most of its transactions */
+            /** @description Untrusted: the most common description */
             payee_name: string;
             /** @description Stored transactions of the payee */
             transactions: number;
-            /** @description Slug that the rules set; null if nothing speaks for one: then the rules have no action yet */
+            /** @description Slug that the rules set; null if there is no suggestion, so the rules have no action yet */
             category: string | null;
-            /** @description The best first, at most 3; none if the payee's wordings have too little in common */
+            /** @description Best first, at most 3; none if the payee's descriptions have too little in common */
             candidates: components["schemas"]["RuleCandidate"][];
         };
         Rules: {
@@ -7405,7 +7496,7 @@ export interface components {
             errors: components["schemas"]["RuleSpecError"][];
             /**
              * Format: uuid
-             * @description The change to revert to remove the rules again
+             * @description Id of the change; pass it to revert to remove the rules again
              */
             change_id?: string;
         };
@@ -7431,15 +7522,15 @@ export interface components {
             expires_at: string;
             /**
              * Format: date-time
-             * @description Until when the last sign-in counts as proof of identity, which operations with x-proof require; null if the member must sign in again
+             * @description Until when the last sign-in is recent enough for operations with x-proof; null if the member must sign in again
              */
             proved_until: string | null;
         };
-        /** @description What the member's role allows; all false if nobody is signed in */
+        /** @description Permissions of the member's role; all false if no one is signed in */
         SessionCan: {
-            /** @description May call what requires full_access */
+            /** @description Can use what requires full_access */
             write: boolean;
-            /** @description May also call what is reserved for admins (x-admin) */
+            /** @description Can use what is reserved for admins (x-admin) */
             admin: boolean;
         };
         SessionStarted: {
@@ -7459,11 +7550,11 @@ export interface components {
             has_more: boolean;
         };
         SetBalance: {
-            /** @description Also change a balance that a person set */
+            /** @description Override a balance set by a person */
             force?: boolean;
             /**
              * Format: decimal
-             * @description The money in the account when the day was over, or the debt of a credit or loan account
+             * @description Balance at the end of the day: the money in the account, or the debt of a credit or loan account
              */
             current: number;
             /**
@@ -7474,7 +7565,7 @@ export interface components {
         };
         SetFinding: {
             /**
-             * @description dismissed: it was looked at, and is not shown again
+             * @description dismissed: checked, and not shown again
              * @default dismissed
              * @enum {string}
              */
@@ -7483,23 +7574,23 @@ export interface components {
             force?: boolean;
         };
         SetMatch: {
-            /** @description The bank's transaction in the same account; null parts the two, which are then never matched again */
+            /** @description The bank's transaction in the same account; null unmatches the two, and they are never matched again */
             transaction_id?: string | null;
-            /** @description Also change what a person decided */
+            /** @description Override a person's decision */
             force?: boolean;
         };
         SetModel: {
             /** @enum {string} */
             provider: "anthropic" | "openai_compatible";
-            /** @description null means the provider's own address; a different address requires the key again */
+            /** @description null means the provider's own URL; a different URL requires the key again */
             base_url?: string | null;
-            /** @description Stored sealed and never shown again; omit it to keep it, null removes it */
+            /** @description Stored encrypted and never shown again; omit it to keep it, null removes it */
             key?: string | null;
             /** @description Replaces all prices of this provider; omit to keep them */
             prices?: components["schemas"]["ModelPrice"][];
         };
         SetPreferences: {
-            /** @description A JSON object of at most 16 kB; it replaces what was saved */
+            /** @description A JSON object of at most 16 kB; it replaces the saved one */
             preferences: unknown;
         };
         SetProvider: {
@@ -7518,7 +7609,7 @@ export interface components {
             certificate?: string | null;
             /** @description Teller: private key of the client certificate; PEM */
             private_key?: string | null;
-            /** @description Teller: token signing key, from the dashboard; without it, the result of Teller Connect is not verified */
+            /** @description Teller: token signing key, from the dashboard; needed to verify results from Teller Connect */
             signing_key?: string | null;
             /** @description Teller: secrets that sign webhooks, comma-separated */
             webhook_secrets?: string | null;
@@ -7529,12 +7620,12 @@ export interface components {
             in: string;
             /**
              * Format: date
-             * @description From this day on
+             * @description Start date (inclusive)
              */
             date: string;
             /**
              * Format: decimal
-             * @description How many units of in one unit of iso_currency_code is worth; above 0, at most nine decimals
+             * @description Value of one unit of iso_currency_code in the currency in; above 0, at most nine decimals
              * @example 0.92
              */
             rate: number;
@@ -7548,20 +7639,20 @@ export interface components {
             amount: number;
         };
         SetupState: {
-            /** @description Whether neither a login nor an API key exists yet */
+            /** @description Whether there is no login and no API key yet */
             setup_required: boolean;
             /** @description ok */
             database?: string;
             /** @description current or pending */
             migrations?: string;
-            /** @description set or missing; banks cannot be linked without it */
+            /** @description set or missing; banks cannot be connected without it */
             encryption_key?: string;
             /** @description The configured bank providers */
             providers?: string[];
         };
         SignIn: {
             /**
-             * @description The address that the member signs in with
+             * @description The email that the member signs in with
              * @example robin@example.com
              */
             email: string;
@@ -7570,17 +7661,17 @@ export interface components {
         };
         StartLink: {
             /**
-             * @description Who reads the bank
+             * @description Provider
              * @enum {string}
              */
             provider: "plaid" | "teller";
-            /** @description The member this bank login belongs to: UUID or short id; defaults to the caller, or else the oldest admin */
+            /** @description Owner of the bank login: UUID or short id; defaults to the caller, or else the oldest admin */
             user_id?: string;
-            /** @description Where the browser goes at the end: https, or http on this machine */
+            /** @description URL to open at the end: https, or http on this machine */
             redirect_url?: string;
         };
         StartReauth: {
-            /** @description Where the browser goes at the end: https, or http on this machine */
+            /** @description URL to open at the end: https, or http on this machine */
             redirect_url?: string;
         };
         SyncAll: {
@@ -7598,7 +7689,7 @@ export interface components {
             failing: number;
             /** @description Connections that should have been synced by now */
             overdue: number;
-            /** @description Quarantined rows: sent by a provider but not readable */
+            /** @description Unreadable rows (quarantine) */
             quarantined: number;
             /** @description Syncs waiting to run */
             queued: number;
@@ -7630,9 +7721,9 @@ export interface components {
             modified: number;
             removed: number;
             unchanged: number;
-            /** @description How many times rules matched */
+            /** @description Number of rule matches */
             rules_applied: number;
-            /** @description Rows that could not be read */
+            /** @description Unreadable rows */
             quarantined: number;
             pages: number;
             error_code: string | null;
@@ -7641,15 +7732,15 @@ export interface components {
             job_id: string;
             /**
              * Format: uuid
-             * @description The change that a revert undoes
+             * @description Id of the change; pass it to revert
              */
             change_id: string | null;
             /**
              * Format: uuid
-             * @description Of an import: the account that the file went into
+             * @description Imports only: the account of the file
              */
             account_id: string | null;
-            /** @description Of an import: the file's name, if the caller gave it */
+            /** @description Imports only: the file's name, if given */
             file_name: string | null;
             /** Format: date-time */
             started_at: string;
@@ -7690,7 +7781,7 @@ export interface components {
             added: number;
             modified: number;
             removed: number;
-            /** @description How many connections could not be synced */
+            /** @description Number of connections that failed to sync */
             failed: number;
         };
         Tag: {
@@ -7706,7 +7797,7 @@ export interface components {
             name: string;
             description: string;
             /**
-             * @description Hex colour; empty if it was cleared
+             * @description Hex color; empty if it was cleared
              * @example #d97706
              */
             color: string;
@@ -7723,7 +7814,7 @@ export interface components {
             updated_at: string;
         };
         TagTransaction: {
-            /** @description An unknown slug is registered */
+            /** @description An unknown slug is created */
             tag_slug: string;
             /** @description The reason, shown on the timeline */
             note?: string;
@@ -7742,7 +7833,7 @@ export interface components {
              * @description For each month
              */
             amount: number;
-            /** @description What a month leaves, or overspends, counts in the next */
+            /** @description Whether unspent or overspent amounts roll into the next month */
             rollover: boolean;
             /**
              * @description The first month, as YYYY-MM
@@ -7758,7 +7849,7 @@ export interface components {
         };
         TargetMonth: {
             month: string;
-            /** @description What the sums do not say */
+            /** @description Caveats about the figures */
             notes: components["schemas"]["Note"][];
             targets: components["schemas"]["MeasuredTarget"][];
         };
@@ -7779,7 +7870,7 @@ export interface components {
             grant_type: "urn:ietf:params:oauth:grant-type:device_code" | "authorization_code" | "refresh_token";
             /** @description For the device grant */
             device_code?: string;
-            /** @description For a program that a member allows at /mcp, as below */
+            /** @description For an assistant that a member connects at /mcp, as below */
             client_id?: string;
             /** @description For the code grant: valid once, for one minute */
             code?: string;
@@ -7791,7 +7882,7 @@ export interface components {
             refresh_token?: string;
             /** @description With a refresh token: read, to get less than was granted */
             scope?: string;
-            /** @description The address that the token is for */
+            /** @description URL that the token is for */
             resource?: string;
         };
         Transaction: {
@@ -7812,7 +7903,7 @@ export interface components {
             user_id: string | null;
             user_name: string | null;
             /**
-             * @description bank: from a bank or a statement; manual: entered by hand; part: a share of a split transaction
+             * @description bank: from a bank or a statement; manual: added manually; part: part of a split transaction
              * @enum {string}
              */
             origin: "bank" | "manual" | "part";
@@ -7835,7 +7926,7 @@ export interface components {
             name: string;
             /** @description Untrusted: the bank's text */
             merchant_name: string | null;
-            /** @description Untrusted: what the payment was for, as the bank passes it on */
+            /** @description Untrusted: the memo, as reported by the bank */
             detail: string | null;
             /** @description Untrusted: the provider's own category, never rewritten */
             category_primary: string | null;
@@ -7847,7 +7938,7 @@ export interface components {
             category_id: string | null;
             category_display_name: string | null;
             /**
-             * @description Who set it; rules and agents leave what a user set
+             * @description Who set it; rules and agents don't change values set by a user
              * @enum {string|null}
              */
             category_source: "rule" | "user" | "agent" | "provider" | null;
@@ -7861,19 +7952,19 @@ export interface components {
             comment_count: number;
             /**
              * Format: uuid
-             * @description The other transaction of a confirmed account link match; of a matched manual transaction, the bank's
+             * @description The other transaction of a confirmed account link match; for a matched manual transaction, the bank's
              */
             linked_transaction_id: string | null;
-            /** @description It repeats another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
+            /** @description Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
-            /** @description Its parts count in its place */
+            /** @description Totals count its parts instead */
             is_split: boolean;
             /**
              * Format: uuid
              * @description The transaction that this is a part of
              */
             parent_id: string | null;
-            /** @description The part that takes what the others leave, also when the bank changes the amount */
+            /** @description The part that gets the remainder, also when the bank changes the amount */
             is_remainder: boolean;
             /** Format: date-time */
             deleted_at: string | null;
@@ -7883,25 +7974,26 @@ export interface components {
             updated_at: string;
         };
         TransactionBulk: {
-            /** @description Number of transactions that are meant */
+            /** @description Number of matching transactions */
             matched: number;
             changed: number;
-            /** @description They were so already */
+            /** @description Already had these values */
             unchanged: number;
-            /** @description Left unchanged because a person holds the fields */
+            /** @description Skipped, because a person set the fields (held) */
             held: number;
             /** @description Pending transactions that were left out, because their review cannot be closed yet */
             pending_left: number;
-            /** @description The categories that the matched transactions had before */
+            /** @description Previous categories of the matching transactions */
             by_category: components["schemas"]["TransactionBulkCategory"][];
-            /** @description On a dry run: the newest five of them */
+            /** @description On a dry run: the newest five */
             sample: components["schemas"]["TransactionBulkRow"][];
             /**
              * Format: uuid
-             * @description The change to revert to undo this; null if nothing was written
+             * @description Id of the change; pass it to revert. null if nothing was written
              */
             change_id: string | null;
             dry_run: boolean;
+            writes?: components["schemas"]["ChangeWrites"];
         };
         TransactionBulkCategory: {
             /** @description Slug; null: no category */
@@ -7925,17 +8017,17 @@ export interface components {
             /** @description Slug */
             category: string | null;
         };
-        /** @description What each of them gets */
+        /** @description Changes for each of them */
         TransactionBulkSet: {
             /** @description Slug, short id or UUID; null clears it and lets rules set it again */
             category?: string | null;
-            /** @description Slugs; unknown ones are registered */
+            /** @description Slugs; unknown ones are created */
             tags_to_add?: string[];
             /** @description Slugs; removing needs-review leaves pending transactions out */
             tags_to_remove?: string[];
             /** @description null removes it */
             counterparty_id?: string | null;
-            /** @description Added to each of them */
+            /** @description Comment added to each transaction */
             comment?: string;
             /** @description The reason, shown on the timeline */
             note?: string;
@@ -7961,7 +8053,7 @@ export interface components {
             user_id: string | null;
             user_name: string | null;
             /**
-             * @description bank: from a bank or a statement; manual: entered by hand; part: a share of a split transaction
+             * @description bank: from a bank or a statement; manual: added manually; part: part of a split transaction
              * @enum {string}
              */
             origin: "bank" | "manual" | "part";
@@ -7984,7 +8076,7 @@ export interface components {
             name: string;
             /** @description Untrusted: the bank's text */
             merchant_name: string | null;
-            /** @description Untrusted: what the payment was for, as the bank passes it on */
+            /** @description Untrusted: the memo, as reported by the bank */
             detail: string | null;
             /** @description Untrusted: the provider's own category, never rewritten */
             category_primary: string | null;
@@ -7996,7 +8088,7 @@ export interface components {
             category_id: string | null;
             category_display_name: string | null;
             /**
-             * @description Who set it; rules and agents leave what a user set
+             * @description Who set it; rules and agents don't change values set by a user
              * @enum {string|null}
              */
             category_source: "rule" | "user" | "agent" | "provider" | null;
@@ -8010,19 +8102,19 @@ export interface components {
             comment_count: number;
             /**
              * Format: uuid
-             * @description The other transaction of a confirmed account link match; of a matched manual transaction, the bank's
+             * @description The other transaction of a confirmed account link match; for a matched manual transaction, the bank's
              */
             linked_transaction_id: string | null;
-            /** @description It repeats another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
+            /** @description Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
-            /** @description Its parts count in its place */
+            /** @description Totals count its parts instead */
             is_split: boolean;
             /**
              * Format: uuid
              * @description The transaction that this is a part of
              */
             parent_id: string | null;
-            /** @description The part that takes what the others leave, also when the bank changes the amount */
+            /** @description The part that gets the remainder, also when the bank changes the amount */
             is_remainder: boolean;
             /** Format: date-time */
             deleted_at: string | null;
@@ -8030,7 +8122,7 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description Of a split transaction: they add up to its amount; the remainder is the last */
+            /** @description For a split transaction: they add up to its amount; the remainder comes last */
             parts?: components["schemas"]["TransactionPart"][];
         };
         TransactionExplainedField: {
@@ -8038,14 +8130,14 @@ export interface components {
             field: "category" | "counterparty" | "tag";
             /** @description Slug of a category or tag, name of a counterparty; null for none */
             value: string | null;
-            /** @description Of a tag: it was removed, and rules do not add it again */
+            /** @description For a tag: it was removed, and rules do not add it again */
             removed: boolean;
             /**
-             * @description What set the value
+             * @description Source of the value
              * @enum {string|null}
              */
             source: "rule" | "user" | "agent" | "provider" | null;
-            /** @description A person set it: rules leave it, and agents must not force it unless asked */
+            /** @description A person set it: rules don't change it, and agents must not force it unless asked */
             held: boolean;
             /**
              * Format: uuid
@@ -8078,7 +8170,7 @@ export interface components {
             priority: number;
             /** @enum {string} */
             trigger: "on_create" | "on_change" | "always";
-            /** @description What the rule would do if all rules ran now, ignoring triggers */
+            /** @description Effect of the rule if all rules ran now, ignoring triggers */
             effects: components["schemas"]["RuleAttempt"][];
         };
         TransactionExplanation: {
@@ -8089,7 +8181,7 @@ export interface components {
             /** @description The enabled rules that match now, in execution order; each sees the effects of the ones before it */
             rules: components["schemas"]["TransactionExplainedRule"][];
         };
-        /** @description With set, in place of transaction_ids: an object of the list's filters, as query_transactions */
+        /** @description With set, instead of transaction_ids: filters as in query_transactions */
         TransactionFilter: {
             /** @description In any of these accounts: short ids or UUIDs */
             account_id?: string[];
@@ -8101,7 +8193,7 @@ export interface components {
             /** @description In none of these categories, nor in their subcategories */
             exclude_category?: string[];
             /**
-             * @description Whose the category is; user: a person's
+             * @description Who set the category; user: a person
              * @enum {string}
              */
             category_source?: "rule" | "user" | "agent" | "provider";
@@ -8115,29 +8207,29 @@ export interface components {
             exclude_tag?: string[];
             /** @description Short id or UUID; none: only transactions without a counterparty */
             counterparty_id?: string;
-            /** @description Of this payee, by the key that review groups show */
+            /** @description Transactions of this payee, by the key in review groups */
             payee?: string;
             /** @description Exactly this merchant name, or this name if there is none */
             merchant?: string;
-            /** @description Payments of this recurring payment: short id or UUID */
+            /** @description Transactions of this recurring payment: short id or UUID */
             recurring_id?: string;
-            /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+            /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
             similar_to?: string;
             /** @enum {string} */
             provider?: "plaid" | "teller" | "csv" | "manual";
             /**
-             * @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions
+             * @description bank: from banks and statements; manual: added manually; part: parts of split transactions
              * @enum {string}
              */
             origin?: "bank" | "manual" | "part";
             /**
              * Format: date
-             * @description From this day on
+             * @description Start date (inclusive)
              */
             start_date?: string;
             /**
              * Format: date
-             * @description Up to and including this day
+             * @description End date (inclusive)
              */
             end_date?: string;
             /**
@@ -8156,9 +8248,9 @@ export interface components {
              */
             direction?: "in" | "out";
             iso_currency_code?: string;
-            /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+            /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
             search?: string;
-            /** @description Text that is in none of them */
+            /** @description Text that must not occur in them */
             exclude_search?: string;
             /**
              * @description contains: as a substring; words: every word, in any order; fuzzy: for typos
@@ -8167,18 +8259,18 @@ export interface components {
              */
             search_mode?: "contains" | "words" | "fuzzy";
             pending?: boolean;
-            /** @description true: a person set the category or counterparty; false: nobody did */
+            /** @description true: a person set the category or counterparty; false: no person did */
             held?: boolean;
-            /** @description true: only with comments; false: only without */
+            /** @description true: has comments; false: has none */
             has_comments?: boolean;
             /** @description true: only sides of confirmed transfers; false: none of them */
             transfer?: boolean;
-            /** @description true: only what totals leave out as mirrored; false: none of it */
+            /** @description true: only duplicates that totals skip; false: none of them */
             excluded?: boolean;
             /** @description Only these transactions: short ids or UUIDs */
             ids?: string[];
             /**
-             * @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them
+             * @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction
              * @enum {string}
              */
             rows?: "leaves" | "bank";
@@ -8201,7 +8293,7 @@ export interface components {
             transaction_id: string;
             /** @description Slug, short id or UUID; null clears it and lets rules set it again */
             category?: string | null;
-            /** @description Slugs; unknown ones are registered */
+            /** @description Slugs; unknown ones are created */
             tags_to_add?: string[];
             /** @description Slugs */
             tags_to_remove?: string[];
@@ -8219,17 +8311,17 @@ export interface components {
         TransactionOperationResult: {
             /**
              * Format: uuid
-             * @description null if there is no such transaction
+             * @description null if the transaction was not found
              */
             transaction_id: string | null;
             /**
-             * @description held: nothing changed, because a person holds the fields
+             * @description held: skipped, because a person set the fields
              * @enum {string}
              */
             status: "changed" | "unchanged" | "held" | "error";
             /** @description Fields that changed */
             changed: string[];
-            /** @description Fields left unchanged because a person holds them */
+            /** @description Fields skipped, because a person set them (held) */
             held: string[];
             error: components["schemas"]["TransactionOperationError"] | null;
         };
@@ -8282,20 +8374,20 @@ export interface components {
             count: number;
         };
         TransactionSplit: {
-            /** @description All parts: those that are left out go */
+            /** @description All parts; parts not in the list are removed */
             parts: components["schemas"]["TransactionSplitPart"][];
-            /** @description Also change what a person holds */
+            /** @description Override values set by a person */
             force?: boolean;
         };
         TransactionSplitPart: {
-            /** @description Keeps this part; without id a part is added */
+            /** @description Id of a part to keep; omit it to add a part */
             id?: string;
             /**
              * Format: decimal
-             * @description Signed, not 0. One part may be without and takes the rest; else the last must fit
+             * @description Signed, not 0. One part can omit it and gets the remainder; otherwise the parts must add up
              */
             amount?: number;
-            /** @description Slug, short id or UUID. An added part has the transaction's unless given */
+            /** @description Slug, short id or UUID. An added part has the transaction's by default */
             category?: string | null;
             counterparty_id?: string | null;
             /** @description Slugs to add */
@@ -8303,11 +8395,11 @@ export interface components {
             comment?: string;
         };
         TransactionSummary: {
-            /** @description What the totals do not say */
+            /** @description Caveats about the figures */
             notes: components["schemas"]["Note"][];
             groups: components["schemas"]["TransactionSummaryGroup"][];
             pivot?: components["schemas"]["TransactionSummaryPivot"];
-            /** @description What limit and min_count left out, by currency */
+            /** @description Sum of the groups beyond limit and min_count, by currency */
             other: components["schemas"]["TransactionSummaryOther"][];
             /** @description All groups, by currency; not with tag, where a transaction can be in two */
             totals?: components["schemas"]["TransactionSummaryTotal"][];
@@ -8321,7 +8413,7 @@ export interface components {
              * @description net minus the previous net
              */
             net: number;
-            /** @description How much larger the net is than before, in percent: 10 if spending, or income, rose by a tenth. Absent if there was none, or if it was the other way round */
+            /** @description Change of net in percent: 10 if spending or income rose by a tenth. Absent if it was 0 before or had the opposite sign */
             percent?: number;
         };
         /** @description The transactions of the filter without its dates */
@@ -8349,7 +8441,7 @@ export interface components {
             ids?: {
                 [key: string]: string | null;
             };
-            /** @description Of a payee without a counterparty: its key, for the filter payee together with counterparty_id=none */
+            /** @description For a payee without a counterparty: its key, for the filter payee together with counterparty_id=none */
             payee?: string;
             iso_currency_code: string;
             /**
@@ -8406,11 +8498,11 @@ export interface components {
         TransactionSummaryPivot: {
             /** @enum {string} */
             measure: "out" | "in" | "net" | "count";
-            /** @description The months, weeks or days, oldest first, with those in which nothing was booked */
+            /** @description The months, weeks or days, oldest first, including empty ones */
             columns: components["schemas"]["TransactionSummaryPivotColumn"][];
-            /** @description Largest first, unless sort_by says otherwise */
+            /** @description Largest first, unless sort_by is set */
             rows: components["schemas"]["TransactionSummaryPivotRow"][];
-            /** @description The rows that limit and min_count left out, by currency */
+            /** @description Sum of the rows beyond limit and min_count, by currency */
             other: components["schemas"]["TransactionSummaryPivotOther"][];
             /** @description All rows, by currency; not with tag, where a transaction can be in two */
             totals?: components["schemas"]["TransactionSummaryPivotTotal"][];
@@ -8546,39 +8638,40 @@ export interface components {
         TransactionsCategorized: {
             /** @description Transactions that have the category now and had another or none before */
             updated: number;
-            /** @description Transactions left unchanged because a person holds their category */
+            /** @description Transactions skipped, because a person set their category (held) */
             held: number;
             /**
              * Format: uuid
-             * @description The change to revert to undo this; null if nothing changed
+             * @description Id of the change; pass it to revert. null if nothing changed
              */
             change_id: string | null;
         };
         TransactionsUpdated: {
             /** @description One for each operation; empty with set */
             results: components["schemas"]["TransactionOperationResult"][];
-            /** @description Number of transactions that are meant */
+            /** @description Number of matching transactions */
             matched: number;
             changed: number;
-            /** @description They were so already */
+            /** @description Already had these values */
             unchanged: number;
-            /** @description Left unchanged because a person holds the fields */
+            /** @description Skipped, because a person set the fields (held) */
             held: number;
             /** @description Operations that failed; their results say why */
             failed: number;
             /**
              * Format: uuid
-             * @description The change to revert to undo this; null if nothing was written
+             * @description Id of the change; pass it to revert. null if nothing was written
              */
             change_id: string | null;
             dry_run: boolean;
+            writes?: components["schemas"]["ChangeWrites"];
             /** @description An operation failed with on_error abort; nothing was written */
             aborted: boolean;
             /** @description Pending transactions that were left out, because their review cannot be closed yet */
             pending_left: number;
-            /** @description The categories that the matched transactions had before */
+            /** @description Previous categories of the matching transactions */
             by_category: components["schemas"]["TransactionBulkCategory"][];
-            /** @description On a dry run: the newest five of them */
+            /** @description On a dry run: the newest five */
             sample: components["schemas"]["TransactionBulkRow"][];
         };
         UndoChanges: {
@@ -8586,35 +8679,40 @@ export interface components {
             change_id?: string;
             /** @description Several changes, in any order */
             change_ids?: string[];
-            /** @description All changes that you made since the given time */
+            /** @description All your changes since the given time */
             mine?: boolean;
-            /** @description All changes that the member, key or assistant with this UUID made since the given time */
+            /** @description All changes by this member, key, assistant or run since the given time: UUID, short id, or a unique name */
             actor_id?: string;
             /**
-             * @description All changes that runs of this workflow made since the given time
+             * @description All changes by runs of this workflow since the given time
              * @example review-queue
              */
             workflow_slug?: string;
-            /** @description With mine, actor_id or workflow_slug: the date or time from which on changes are undone */
+            /** @description With mine, actor_id or workflow_slug: start date or time (inclusive) */
             since?: string;
-            /** @description With mine, actor_id or workflow_slug: only changes before this date or time */
+            /** @description With mine, actor_id or workflow_slug: end date or time (exclusive) */
             until?: string;
             /**
-             * @description With mine, actor_id or workflow_slug: only changes of this cause
+             * @description With mine, actor_id or workflow_slug: filter by cause
              * @enum {string}
              */
             cause?: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
-            /** @description Report what would happen and write nothing */
+            /**
+             * @description reviewed: transactions whose review a person closed since stay as they are, skipped with reviewed_since; none: they go back too. Without it, reviewed where a person undoes changes of agents and workflows and does not name one change only, else none
+             * @enum {string}
+             */
+            keep?: "reviewed" | "none";
+            /** @description Preview only; write nothing */
             dry_run?: boolean;
         };
         Upcoming: {
-            /** @description By currency, without transfers between own accounts; currencies are never mixed */
+            /** @description By currency, without transfers; currencies are never mixed */
             totals: components["schemas"]["UpcomingTotal"][];
             /** @description The accounts of the payments */
             accounts: components["schemas"]["UpcomingAccount"][];
             /** @description The days with payments */
             days: components["schemas"]["UpcomingDay"][];
-            /** @description What the numbers do not say */
+            /** @description Caveats about the figures */
             notes: components["schemas"]["Note"][];
         };
         UpcomingAccount: {
@@ -8625,7 +8723,7 @@ export interface components {
             iso_currency_code: string;
             /**
              * Format: decimal
-             * @description Of a card or loan: the debt; null if nobody stated a balance
+             * @description For a card or loan: the debt; null if no balance is known
              */
             balance_today: number | null;
             /** @description A card or loan: its balances are debts */
@@ -8641,27 +8739,27 @@ export interface components {
         UpcomingItem: {
             /** Format: uuid */
             recurring_id: string;
-            /** @description What the household calls it, else the payee (untrusted) */
+            /** @description The household's name for it, else the payee (untrusted) */
             name: string;
             /** Format: uuid */
             account_id: string;
             /**
              * Format: decimal
-             * @description The price now; if it varies, the usual one. Positive is money out
+             * @description Current amount; if it varies, the usual one. Positive is money out
              */
             amount: number;
             iso_currency_code: string;
-            /** @description It has a fixed price, and is confirmed or came often and regularly */
+            /** @description The amount is fixed, and the payment is confirmed or regular */
             certain: boolean;
-            /** @description Between own accounts, by its category: it moves balances and is in no total */
+            /** @description A transfer: it changes balances but no totals */
             transfer?: boolean;
             /**
              * Format: date
-             * @description It should have come on this day already, and is expected any day
+             * @description Original due date; the payment is overdue
              */
             due_date?: string;
         };
-        /** @description The lowest balance at the end of a day, if all payments come; of a card or loan, the highest debt. Null if no balance is known, or transactions do not explain it */
+        /** @description Lowest end-of-day balance if all payments arrive; for a card or loan, the highest debt. Null if no balance is known, or it doesn't depend on transactions */
         UpcomingLowest: {
             /**
              * Format: date
@@ -8694,13 +8792,13 @@ export interface components {
             count: number;
         };
         UpdateTransactions: {
-            /** @description What becomes of each transaction; for the same change of many give set instead */
+            /** @description Changes per transaction; for the same change to many use set instead */
             operations?: components["schemas"]["TransactionOperation"][];
-            /** @description With set: which transactions, short ids or UUIDs */
+            /** @description With set: transactions, short ids or UUIDs */
             transaction_ids?: string[];
             filter?: components["schemas"]["TransactionFilter"];
             set?: components["schemas"]["TransactionBulkSet"];
-            /** @description With filter: matched of the dry run. If another number matches now, nothing is written */
+            /** @description With filter: matched count of the dry run. If the number differs now, nothing is written */
             expect?: number;
             /**
              * @description With operations; abort: if one of them fails, nothing is written
@@ -8708,9 +8806,9 @@ export interface components {
              * @enum {string}
              */
             on_error?: "continue" | "abort";
-            /** @description Report what would happen and write nothing */
+            /** @description Preview only; write nothing */
             dry_run?: boolean;
-            /** @description Also change fields that a person holds */
+            /** @description Override values set by a person */
             force?: boolean;
         };
         User: {
@@ -8720,7 +8818,7 @@ export interface components {
             name: string;
             email: string | null;
             /**
-             * @description viewer reads; member changes the books; admin also looks after users, keys and settings
+             * @description viewer: view only; member: can make changes; admin: also manages users, keys and settings
              * @enum {string}
              */
             role: "admin" | "member" | "viewer";
@@ -8732,7 +8830,7 @@ export interface components {
             updated_at: string;
             /**
              * Format: date-time
-             * @description Until when the member's invitation can be used; absent if there is none
+             * @description Expiry of the member's invitation; absent if there is none
              */
             invited_until?: string;
         };
@@ -8743,7 +8841,7 @@ export interface components {
             name: string;
             email: string | null;
             /**
-             * @description viewer reads; member changes the books; admin also looks after users, keys and settings
+             * @description viewer: view only; member: can make changes; admin: also manages users, keys and settings
              * @enum {string}
              */
             role: "admin" | "member" | "viewer";
@@ -8755,7 +8853,7 @@ export interface components {
             updated_at: string;
             /**
              * Format: date-time
-             * @description Until when the member's invitation can be used; absent if there is none
+             * @description Expiry of the member's invitation; absent if there is none
              */
             invited_until?: string;
             invitation?: components["schemas"]["UserInvitation"];
@@ -8765,15 +8863,15 @@ export interface components {
             user_id: string;
             /** @description True if nothing was erased yet */
             dry_run: boolean;
-            /** @description What belongs to the member and is erased permanently */
+            /** @description The member's data that is erased permanently */
             erased: components["schemas"]["UserErasureTable"][];
-            /** @description What is kept, without the member's name */
+            /** @description Data that is kept, without the member's name */
             unnamed: components["schemas"]["UserErasureTable"][];
-            /** @description The member's accounts at another member's connection: they are kept and belong to that member */
+            /** @description The member's accounts in another member's connection: they are kept and belong to that member */
             released_accounts: number;
             /**
              * Format: uuid
-             * @description The job that continues after the call if there is a lot to erase; poll GET /api/v1/jobs/{job_id}. Null if everything is already erased
+             * @description Job that continues the work if there is a lot to erase; poll GET /api/v1/jobs/{job_id}. Null if everything is already erased
              */
             job_id: string | null;
         };
@@ -8781,7 +8879,7 @@ export interface components {
             table: string;
             rows: number;
         };
-        /** @description With invite: the link with which the member sets a sign-in method, shown only once */
+        /** @description With invite: the link to set up a sign-in method, shown only once */
         UserInvitation: {
             /**
              * @description The link, shown only once: anyone who opens it can sign in as the member
@@ -8796,7 +8894,7 @@ export interface components {
         VersionInfo: {
             version: string;
             commit: string;
-            /** @description Empty if the build does not state it */
+            /** @description Empty if the build has none */
             built_at: string;
             contract_version: string;
             go_version: string;
@@ -8830,7 +8928,7 @@ export interface components {
             provider: "plaid" | "teller";
             /** @description The provider's own type, such as TRANSACTIONS.SYNC_UPDATES_AVAILABLE */
             event_type: string;
-            /** @description Empty if the event is about no connection of this household */
+            /** @description Empty if the event has no connection in this household */
             connection_id: string;
             /** @description Untrusted: the bank's name as the provider gives it; empty if unknown */
             institution_name: string;
@@ -8853,7 +8951,7 @@ export interface components {
         WebhookProcessed: {
             /**
              * Format: uuid
-             * @description The connection that the event is about
+             * @description Connection of the event
              */
             connection_id: string | null;
             /** @description Whether it started a sync */
@@ -8863,7 +8961,7 @@ export interface components {
         WebhookReplayed: {
             /** Format: uuid */
             webhook_event_id: string;
-            /** @description Empty if the event is about no connection of this household */
+            /** @description Empty if the event has no connection in this household */
             connection_id: string;
             /** @description Whether a sync was requested */
             triggered: boolean;
@@ -8877,7 +8975,7 @@ export interface components {
             slug: string;
             name: string;
             description: string;
-            /** @description What the model is asked to do */
+            /** @description The model's task */
             prompt: string;
             /** @description Slugs of the texts that stand before the prompt, in order */
             prompt_blocks: string[];
@@ -8893,7 +8991,7 @@ export interface components {
              * @enum {string}
              */
             model_source: "own" | "default" | "none";
-            /** @description Names of tools; empty: all that its scope allows, or decide alone if it has a worklist */
+            /** @description Names of tools; empty: all tools of its scope, or only decide if it has a worklist */
             tools: string[];
             /** @enum {string} */
             scope: "read_only" | "full_access";
@@ -8917,24 +9015,24 @@ export interface components {
              * @description When it starts next by itself; null if nothing is planned
              */
             next_run_at: string | null;
-            /** @description Answers of the model per run */
+            /** @description Model responses per run */
             max_turns: number;
             /**
              * Format: decimal
              * @description The most that a run may cost, in US dollars; null means no limit
              */
             max_cost_usd: number | null;
-            /** @description Transactions that a run may change; null means no limit beyond the household's */
+            /** @description Writes that a run may make, one for each transaction and record; null means no limit beyond the household's */
             max_writes: number | null;
             max_minutes: number;
-            /** @description Changes are planned, and a person applies or drops the plan */
+            /** @description Changes are only proposed (a plan), and a person applies or drops the plan */
             dry_run: boolean;
             /**
              * Format: date-time
              * @description When coffer set dry_run, because people found too many of its decisions wrong; null if it did not
              */
             distrusted_at: string | null;
-            /** @description It may create rules without a person's approval, unless dry_run is set */
+            /** @description Allow it to create rules without approval, unless dry_run is set */
             makes_rules: boolean;
             worklist: components["schemas"]["WorkflowWorklist"] | null;
             /**
@@ -8942,13 +9040,13 @@ export interface components {
              * @enum {string}
              */
             report: "none" | "message" | "server";
-            /** @description Whether it starts by itself; a person can always run it */
+            /** @description Starts automatically; a person can always run it */
             enabled: boolean;
-            /** @description Shipped with coffer: it cannot be deleted */
+            /** @description Built in: it can't be deleted */
             is_system: boolean;
-            /** @description A person changed what a shipped workflow does, so upgrades leave it */
+            /** @description A person changed this built-in workflow, so upgrades don't change it */
             customized: boolean;
-            /** @description Grows with every change of the definition */
+            /** @description Increases with every change of the definition */
             version: number;
             last_run: components["schemas"]["WorkflowLastRun"] | null;
             estimate: components["schemas"]["WorkflowEstimate"] | null;
@@ -8960,7 +9058,7 @@ export interface components {
         };
         /** @description What a run uses */
         WorkflowEstimate: {
-            /** @description Number of runs that it is the mean of; 0: it is a guess from the definition */
+            /** @description Number of runs averaged; 0: an estimate from the definition */
             runs: number;
             input_tokens: number;
             output_tokens: number;
@@ -8972,30 +9070,30 @@ export interface components {
         };
         WorkflowEval: {
             /**
-             * @description How many of people's newest decisions to use
+             * @description Number of people's newest decisions to use
              * @default 200
              */
             sample?: number;
             /**
-             * @description As of how many moments the model sees the books; more are fairer and slower
+             * @description Number of points in time at which the model sees the data; more are fairer and slower
              * @default 4
              */
             windows?: number;
             /**
-             * @description Of model; the workflow's own if omitted
+             * @description Provider of model; the workflow's if omitted
              * @enum {string}
              */
             provider?: "anthropic" | "openai_compatible";
             /**
-             * @description Another model than the workflow's
+             * @description Model to use instead of the workflow's
              * @example qwen3:14b
              */
             model?: string;
-            /** @description Another prompt than the workflow's */
+            /** @description Prompt to use instead of the workflow's */
             prompt?: string;
             /**
              * Format: decimal
-             * @description The most that it may cost, in US dollars; the workflow's own limit if omitted. One of them is needed unless the model is free
+             * @description The most that it may cost, in US dollars; the workflow's limit if omitted. One of them is needed unless the model is free
              */
             max_cost_usd?: number;
         };
@@ -9020,19 +9118,19 @@ export interface components {
         WorkflowList: {
             workflows: components["schemas"]["Workflow"][];
         };
-        /** @description What became of its decisions */
+        /** @description Track record of its decisions */
         WorkflowRecord: {
-            /** @description Of the last 90 days, at most the newest 200 */
+            /** @description From the last 90 days, at most the newest 200 */
             decisions: number;
-            /** @description A person set the same value, or closed the review and left it */
+            /** @description Kept: a person set the same value, or closed the review without changing it */
             kept: number;
-            /** @description A person set another value */
+            /** @description Corrected: a person set another value */
             corrected: number;
             /** @description The change was reverted */
             reverted: number;
-            /** @description Nobody has looked at them yet */
+            /** @description Not reviewed yet */
             open: number;
-            /** @description A person left them out when the plan was applied, or dropped the plan */
+            /** @description Discarded: a person skipped them when applying the plan, or dropped the plan */
             dropped: number;
         };
         WorkflowRun: {
@@ -9060,7 +9158,7 @@ export interface components {
              */
             mode: "doing" | "planning";
             turns: number;
-            /** @description All of them, those from and into the provider's cache included */
+            /** @description All tokens, including those read from and written to the provider's cache */
             input_tokens: number;
             output_tokens: number;
             /**
@@ -9101,37 +9199,37 @@ export interface components {
         };
         /** @description The figures of an eval; null for other runs, and until it has ended */
         WorkflowRunEvaluation: {
-            /** @description Number of people's decisions that were to be used */
+            /** @description Number of people's decisions requested */
             sample: number;
-            /** @description Number of moments as of which the model saw the books */
+            /** @description Number of points in time at which the model saw the data */
             windows: number;
             labels: components["schemas"]["WorkflowRunEvaluationLabels"];
-            /** @description Transactions that the model was asked about; all figures are about them */
+            /** @description Transactions the model decided; all figures are based on them */
             n: number;
             /**
-             * @description Whether it files more rightly than the best baseline, beyond chance; too_few: there are not enough decisions to say
+             * @description Whether it is more accurate than the best baseline, beyond chance; too_few: not enough decisions
              * @enum {string}
              */
             verdict: "too_few" | "better" | "level" | "worse";
             /** @description The verdict in a sentence */
             message: string;
             score: components["schemas"]["WorkflowRunEvaluationScore"];
-            /** @description What is reached on the same transactions without a model */
+            /** @description Results on the same transactions without AI */
             baselines: components["schemas"]["WorkflowRunEvaluationBaseline"][];
-            /** @description What was filed wrongly by its amount, by currency */
+            /** @description Amounts categorized wrongly, by currency */
             money: components["schemas"]["WorkflowRunEvaluationMoney"][];
-            /** @description By the category that people gave, largest first */
+            /** @description By the category that people set, largest first */
             categories: components["schemas"]["WorkflowRunEvaluationCategory"][];
-            /** @description The most frequent mistakes, at most ten */
+            /** @description The most common mistakes, at most ten */
             confusions: components["schemas"]["WorkflowRunEvaluationConfusion"][];
             per_100: components["schemas"]["WorkflowRunEvaluationUse"];
             previous: components["schemas"]["WorkflowRunEvaluationPrevious"] | null;
-            /** @description Every transaction; only in the answer about one run */
+            /** @description Every transaction; only in the response for one run */
             items?: components["schemas"]["WorkflowRunEvaluationItem"][];
         };
         WorkflowRunEvaluationBaseline: {
             /**
-             * @description provider: the bank's category; rules: those of that moment; precedent: what people decided most often for the same payee
+             * @description provider: the bank's category; rules: the rules of that time; precedent: most common past decision for the payee
              * @enum {string}
              */
             name: "provider" | "rules" | "precedent";
@@ -9141,34 +9239,34 @@ export interface components {
             wrong: number;
             /**
              * Format: decimal
-             * @description Share of all that it was sure about
+             * @description Share it was sure about
              */
             coverage: number;
             accuracy: components["schemas"]["WorkflowRunEvaluationShare"] | null;
             primary: components["schemas"]["WorkflowRunEvaluationShare"] | null;
             /**
              * Format: decimal
-             * @description Wrong ones among a hundred
+             * @description Wrong per hundred
              */
             wrong_per_100: number;
             /**
              * Format: decimal
-             * @description Of a hundred, those that were right before and would be wrong
+             * @description Per hundred: correct before, wrong after
              */
             harm_per_100: number;
         };
         WorkflowRunEvaluationCategory: {
             slug: string;
-            /** @description Transactions that people gave this category */
+            /** @description Transactions that people put into this category */
             n: number;
             answered: number;
             right: number;
             wrong: number;
         };
         WorkflowRunEvaluationConfusion: {
-            /** @description The category that people gave */
+            /** @description The category that people set */
             right: string;
-            /** @description The category that the model gave */
+            /** @description The category that the model chose */
             wrong: string;
             times: number;
         };
@@ -9187,35 +9285,35 @@ export interface components {
             currency: string;
             /** @description Slug of the right category */
             label: string;
-            /** @description Slug that the model was sure about; null: it left it to a person */
+            /** @description Slug that the model was sure about; null: left for a person */
             answer: string | null;
-            /** @description Slug of the category at that moment */
+            /** @description Slug of the category at that time */
             before: string | null;
-            /** @description What the bank's category comes to */
+            /** @description Result of the bank's category */
             provider: string | null;
-            /** @description What the rules of that moment come to */
+            /** @description Result of the rules of that time */
             rules: string | null;
-            /** @description What people decided most often for the same payee */
+            /** @description Most common past decision for the payee */
             precedent: string | null;
         };
         WorkflowRunEvaluationLabels: {
-            /** @description Categories that a person gave */
+            /** @description Categories set by a person */
             held: number;
-            /** @description Reviews that a person closed and left the category, which no agent had given */
+            /** @description Reviews that a person closed without changing the category, which no agent had set */
             confirmed: number;
-            /** @description Left out: the right category could not be chosen at that moment */
+            /** @description Excluded: the right category was not available at that time */
             unanswerable: number;
         };
         WorkflowRunEvaluationMoney: {
             currency: string;
             /**
              * Format: decimal
-             * @description Sum of the amounts that it was sure about, without their signs
+             * @description Sum of the absolute amounts it was sure about
              */
             answered: number;
             /**
              * Format: decimal
-             * @description Of it, what it filed wrongly
+             * @description Of that, the amount it categorized wrongly
              */
             wrong: number;
             /**
@@ -9228,16 +9326,16 @@ export interface components {
         WorkflowRunEvaluationPrevious: {
             /** Format: uuid */
             run_id: string;
-            /** @description The model that was asked then */
+            /** @description The model used then */
             model: string;
-            /** @description Transactions that both were asked about */
+            /** @description Transactions in both evals */
             n: number;
-            /** @description Right now and not then */
+            /** @description Correct now, not then */
             gained: number;
-            /** @description Right then and not now */
+            /** @description Correct then, not now */
             lost: number;
         };
-        /** @description What the model reached */
+        /** @description Result of the model */
         WorkflowRunEvaluationScore: {
             /** @description Transactions that it was sure about */
             answered: number;
@@ -9245,23 +9343,23 @@ export interface components {
             wrong: number;
             /**
              * Format: decimal
-             * @description Share of all that it was sure about
+             * @description Share it was sure about
              */
             coverage: number;
             accuracy: components["schemas"]["WorkflowRunEvaluationShare"] | null;
             primary: components["schemas"]["WorkflowRunEvaluationShare"] | null;
             /**
              * Format: decimal
-             * @description Wrong ones among a hundred
+             * @description Wrong per hundred
              */
             wrong_per_100: number;
             /**
              * Format: decimal
-             * @description Of a hundred, those that were right before and would be wrong
+             * @description Per hundred: correct before, wrong after
              */
             harm_per_100: number;
         };
-        /** @description Share of right ones among those that it was sure about; null if there are none */
+        /** @description Correct share of those it was sure about; null if there are none */
         WorkflowRunEvaluationShare: {
             /**
              * Format: decimal
@@ -9279,11 +9377,11 @@ export interface components {
              */
             high: number;
         };
-        /** @description What a hundred transactions took */
+        /** @description Cost and time per hundred transactions */
         WorkflowRunEvaluationUse: {
             /**
              * Format: decimal
-             * @description null if the price is not known
+             * @description null if the price is unknown
              */
             cost_usd: number | null;
             input_tokens: number;
@@ -9312,24 +9410,31 @@ export interface components {
              * @enum {string}
              */
             state: "none" | "waiting" | "applied" | "dropped";
-            /** @description Number of transactions that it would change */
+            /** @description Number of transactions to change */
             transactions: number;
-            /** @description Number of fields that it would change */
+            /** @description Number of fields to change */
             entries: number;
-            /** @description Number of calls that are made when it is applied */
+            /** @description Number of calls in the plan */
             calls: number;
         };
         WorkflowRunPlanApplied: {
             /**
+             * @description dropped: nothing of it was left to apply
+             * @enum {string}
+             */
+            state: "applied" | "dropped";
+            /**
              * Format: uuid
-             * @description The change to revert to undo this; null if nothing was written
+             * @description Id of the change; pass it to revert. null if nothing was written
              */
             change_id: string | null;
-            /** @description Every change that it made, oldest first: more than one if a name changed hands within the plan */
+            /** @description Ids of its changes, oldest first: more than one if the plan moves a name from one record to another */
             change_ids: string[];
             /** @description Fields that were changed */
             applied: number;
-            /** @description Fields that were left as they are */
+            /** @description Records not created, because ones with the same names already existed; those are used */
+            bound: number;
+            /** @description Fields skipped; a worklist includes their transactions again */
             skipped: components["schemas"]["WorkflowRunPlanSkipped"][];
             /** @description Calls that were made after that */
             calls: components["schemas"]["WorkflowRunPlanCall"][];
@@ -9373,7 +9478,7 @@ export interface components {
             field: string;
             /** @description Untrusted: slug of a category or tag, name of a counterparty, or the changed parts of a record */
             before: string | null;
-            /** @description Untrusted, as before */
+            /** @description Untrusted, like before */
             after: string | null;
             /** @description Untrusted: the run's reason */
             note: string | null;
@@ -9381,11 +9486,11 @@ export interface components {
             record: {
                 [key: string]: unknown;
             } | null;
-            /** @description Of a call; null for other items */
+            /** @description For a call; null for other items */
             arguments: {
                 [key: string]: unknown;
             } | null;
-            /** @description Of a call: how many transactions its dry run found; null if that is not known */
+            /** @description For a call: number of transactions in its dry run; null if unknown */
             found: number | null;
         };
         WorkflowRunPlanItems: {
@@ -9397,9 +9502,9 @@ export interface components {
              */
             state: "none" | "waiting" | "applied" | "dropped";
             items: components["schemas"]["WorkflowRunPlanItem"][];
-            /** @description Number of fields that it would change */
+            /** @description Number of fields to change */
             entries: number;
-            /** @description Number of transactions that it would change */
+            /** @description Number of transactions to change */
             transactions: number;
             calls: number;
             /** @description Transactions by the category that they would have, and currency */
@@ -9433,7 +9538,7 @@ export interface components {
             amount: number;
         };
         WorkflowRunReverted: {
-            /** @description Number of changes that are undone */
+            /** @description Number of changes undone */
             changes: number;
             /** @description Each change, newest first: the first 200 */
             results: components["schemas"]["ChangesRevertedChange"][];
@@ -9451,20 +9556,21 @@ export interface components {
              */
             job_id: string | null;
             dry_run: boolean;
+            writes?: components["schemas"]["ChangeWrites"];
             /** @description What rules that the run made have done since; that is not the run's and stays */
             rules_since: components["schemas"]["WorkflowRunRule"][];
         };
         WorkflowRunRule: {
             /** Format: uuid */
             rule_id: string;
-            /** @description Number of transactions that it changed */
+            /** @description Number of transactions changed */
             transactions: number;
         };
         /** @description The transactions that it works through in sheets; null: it holds a conversation */
         WorkflowWorklist: {
             filter: components["schemas"]["TransactionFilter"];
             /**
-             * @description Rows of a sheet, which a model decides in one answer
+             * @description Rows per sheet, which the model decides in one response
              * @default 25
              */
             size?: number;
@@ -9496,7 +9602,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "INVALID_BODY",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9513,7 +9619,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "EXPIRED_API_KEY",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9530,7 +9636,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "FORBIDDEN",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9547,7 +9653,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "NOT_FOUND",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9564,7 +9670,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "NOT_ACCEPTABLE",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9581,7 +9687,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "CONFLICT",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9598,7 +9704,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "PRECONDITION_FAILED",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9615,7 +9721,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "PAYLOAD_TOO_LARGE",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9632,7 +9738,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "UNSUPPORTED_MEDIA_TYPE",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9649,7 +9755,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "ENCRYPTION_KEY_REQUIRED",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9666,7 +9772,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "RATE_LIMITED",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9683,7 +9789,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "INTERNAL_ERROR",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9700,7 +9806,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "PROVIDER_ERROR",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9717,7 +9823,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "UNAVAILABLE",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9734,7 +9840,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "PROVIDER_TIMEOUT",
-                 *         "message": "What went wrong and what to do."
+                 *         "message": "What is wrong and what to do."
                  *       }
                  *     }
                  */
@@ -9754,7 +9860,7 @@ export interface components {
     headers: {
         /** @description Identifies this version of the record */
         ETag: string;
-        /** @description The id of the change that the call recorded, with which it can be reverted; missing if it recorded none */
+        /** @description Id of the recorded change; pass it to revert. Missing if the call changed nothing */
         Change: string;
     };
     pathItems: never;
@@ -9764,7 +9870,7 @@ export interface operations {
     "account-link.list": {
         parameters: {
             query?: {
-                /** @description Only links of this account: UUID or short id */
+                /** @description Filter by account: UUID or short id */
                 account_id?: string;
                 /** @description Kind */
                 kind?: "mirror" | "transfer";
@@ -10196,7 +10302,7 @@ export interface operations {
     "account.delete": {
         parameters: {
             query?: {
-                /** @description Also delete an account of which a person set something */
+                /** @description Delete it even if a person set some of its values */
                 force?: boolean;
             };
             header?: never;
@@ -10276,11 +10382,11 @@ export interface operations {
     "account.balances": {
         parameters: {
             query?: {
-                /** @description From this day on */
+                /** @description Start date (inclusive) */
                 start_date?: string;
-                /** @description Up to and including this day */
+                /** @description End date (inclusive) */
                 end_date?: string;
-                /** @description Also show the days between, and after, on which nobody stated a balance: it follows from the transactions */
+                /** @description Also show calculated balances of the days without a reported one */
                 derive?: boolean;
                 /** @description next_cursor of the previous page, with the same dates */
                 cursor?: string;
@@ -10362,7 +10468,7 @@ export interface operations {
     "balance.delete": {
         parameters: {
             query?: {
-                /** @description Also change a balance that a person set */
+                /** @description Override a balance set by a person */
                 force?: boolean;
             };
             header?: never;
@@ -10408,7 +10514,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The account that goes: UUID or short id */
+                /** @description The account to merge and remove: UUID or short id */
                 id: string;
             };
             cookie?: never;
@@ -10775,9 +10881,9 @@ export interface operations {
     "cashflow.get": {
         parameters: {
             query: {
-                /** @description From this day on */
+                /** @description Start date (inclusive) */
                 start_date: string;
-                /** @description Up to and including this day */
+                /** @description End date (inclusive) */
                 end_date: string;
                 /** @description Compare with the same number of whole months or days before, or with a year earlier. Days after today are left out on both sides */
                 compare?: "previous_period" | "previous_year";
@@ -10906,7 +11012,7 @@ export interface operations {
     "category.import": {
         parameters: {
             query?: {
-                /** @description Report what would happen and write nothing */
+                /** @description Preview only; write nothing */
                 dry_run?: boolean;
             };
             header?: {
@@ -11109,19 +11215,19 @@ export interface operations {
                 cause?: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
                 /** @description Actor type */
                 actor_type?: "user" | "agent" | "system";
-                /** @description Only changes by the member, key or assistant with this UUID */
+                /** @description Filter by member, key, assistant or run: UUID, short id, or a unique name */
                 actor_id?: string;
                 /** @description Only your own changes */
                 mine?: boolean;
-                /** @description Only changes from this date or time on */
+                /** @description Start date or time (inclusive) */
                 since?: string;
-                /** @description Only changes before this date or time */
+                /** @description End date or time (exclusive) */
                 until?: string;
-                /** @description Only changes to this transaction */
+                /** @description Changes to this transaction */
                 transaction_id?: string;
-                /** @description Only changes that this rule made or that were made to it */
+                /** @description Changes by or to this rule */
                 rule_id?: string;
-                /** @description Leave out reverts and what they undid */
+                /** @description Hide reverts and reverted changes */
                 hide_reverts?: boolean;
                 /** @description next_cursor of the previous page */
                 cursor?: string;
@@ -11372,7 +11478,7 @@ export interface operations {
     "csv.preview": {
         parameters: {
             query?: {
-                /** @description What is known about the file; in a text/csv request, the same names as query parameters */
+                /** @description Known options of the file; in a text/csv request, pass them as query parameters */
                 options?: components["schemas"]["FileOptions"];
                 /** @description The account the file is for, to count the rows that are already stored: UUID or short id */
                 account_id?: string;
@@ -11386,11 +11492,11 @@ export interface operations {
                 date_format?: string;
                 /** @description The decimal separator: a point or a comma */
                 decimal_separator?: string;
-                /** @description What distinguishes money out from money in */
+                /** @description How the file marks money out and money in */
                 amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
-                /** @description Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name */
+                /** @description Column of each field: date, amount, debit, credit, name, …, by index from 0 or by name */
                 mapping?: components["schemas"]["FileMapping"];
-                /** @description For rows that state no currency */
+                /** @description For rows without a currency */
                 default_currency?: string;
             };
             header?: never;
@@ -11420,12 +11526,12 @@ export interface operations {
                     /** @description The decimal separator: a point or a comma */
                     decimal_separator?: string;
                     /**
-                     * @description What distinguishes money out from money in
+                     * @description How the file marks money out and money in
                      * @enum {string}
                      */
                     amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
                     mapping?: components["schemas"]["FileMapping"];
-                    /** @description For rows that state no currency */
+                    /** @description For rows without a currency */
                     default_currency?: string;
                 };
             };
@@ -11640,7 +11746,7 @@ export interface operations {
     "csv.import": {
         parameters: {
             query?: {
-                /** @description How to read the file, as in the preview; omitted options are taken from the connection's last file, or detected */
+                /** @description Reading options, as in the preview; omitted ones come from the connection's last file, or are detected */
                 options?: components["schemas"]["FileOptions"];
                 /** @description The account to import into: UUID or short id; defaults to the connection's only account */
                 account_id?: string;
@@ -11658,11 +11764,11 @@ export interface operations {
                 date_format?: string;
                 /** @description The decimal separator: a point or a comma */
                 decimal_separator?: string;
-                /** @description What distinguishes money out from money in */
+                /** @description How the file marks money out and money in */
                 amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
-                /** @description Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name */
+                /** @description Column of each field: date, amount, debit, credit, name, …, by index from 0 or by name */
                 mapping?: components["schemas"]["FileMapping"];
-                /** @description For rows that state no currency */
+                /** @description For rows without a currency */
                 default_currency?: string;
                 /** @description Wait up to this long for the job to end; at most 30s */
                 wait?: string;
@@ -11703,12 +11809,12 @@ export interface operations {
                     /** @description The decimal separator: a point or a comma */
                     decimal_separator?: string;
                     /**
-                     * @description What distinguishes money out from money in
+                     * @description How the file marks money out and money in
                      * @enum {string}
                      */
                     amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
                     mapping?: components["schemas"]["FileMapping"];
-                    /** @description For rows that state no currency */
+                    /** @description For rows without a currency */
                     default_currency?: string;
                     /**
                      * @description Wait up to this long for the job to end; at most 30s
@@ -12291,7 +12397,7 @@ export interface operations {
             query?: {
                 /** @description All kinds if absent */
                 kind?: ("duplicate" | "refund" | "unusual" | "price_change" | "missed" | "gap")[];
-                /** @description From this day on; 90 days ago if absent, at most 400 */
+                /** @description Start date (inclusive); 90 days ago if absent, at most 400 */
                 start_date?: string;
                 /** @description State */
                 state?: "open" | "dismissed";
@@ -12486,9 +12592,9 @@ export interface operations {
     "job.list": {
         parameters: {
             query?: {
-                /** @description Only jobs of this kind */
+                /** @description Filter by kind */
                 kind?: string;
-                /** @description Only jobs in this state */
+                /** @description Filter by state */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
                 /** @description next_cursor of the previous page */
                 cursor?: string;
@@ -12658,11 +12764,11 @@ export interface operations {
     "net-worth.get": {
         parameters: {
             query?: {
-                /** @description From this day on; 12 months ago if absent */
+                /** @description Start date (inclusive); 12 months ago if absent */
                 start_date?: string;
-                /** @description Up to and including this day, at most today; today if absent */
+                /** @description End date (inclusive), at most today; today if absent */
                 end_date?: string;
-                /** @description A point for the end of each; the last point is end_date. At most 400 */
+                /** @description Interval between points; the last point is end_date. At most 400 points */
                 interval?: "day" | "week" | "month";
                 /** @description Also show each point by type of account, account or owner */
                 by?: "type" | "account" | "user";
@@ -12695,9 +12801,9 @@ export interface operations {
     "notification.list": {
         parameters: {
             query?: {
-                /** @description Only of this type */
+                /** @description Filter by type */
                 type?: "connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed" | "endpoint.test";
-                /** @description Only from this moment or day on */
+                /** @description Start time or date (inclusive) */
                 since?: string;
                 /** @description next_cursor of the previous page */
                 cursor?: string;
@@ -13384,7 +13490,7 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Short id or UUID */
                 account_id?: string;
-                /** @description Only those whose price changed on or after this day */
+                /** @description Only with a price change on or after this day */
                 changed_since?: string;
                 /** @description next_cursor of the previous page, with the same filters */
                 cursor?: string;
@@ -13535,13 +13641,13 @@ export interface operations {
     "report.list": {
         parameters: {
             query?: {
-                /** @description true: only reports nobody has read; false: only the others */
+                /** @description true: only unread reports; false: only read ones */
                 unread?: boolean;
-                /** @description Only reports of this kind */
+                /** @description Filter by kind */
                 kind?: string;
                 /** @description Only reports older than this one: UUID or short id */
                 before?: string;
-                /** @description Return only the newest this many; all if omitted */
+                /** @description Return only this many of the newest; all if omitted */
                 limit?: number;
             };
             header?: never;
@@ -13773,6 +13879,44 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "review.close": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewClose"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewClosed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "review.groups": {
         parameters: {
             query?: {
@@ -13786,7 +13930,7 @@ export interface operations {
                 category?: string | string[];
                 /** @description In none of these categories, nor in their subcategories */
                 exclude_category?: string[];
-                /** @description Whose the category is; user: a person's */
+                /** @description Who set the category; user: a person */
                 category_source?: "rule" | "user" | "agent" | "provider";
                 /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
@@ -13798,21 +13942,21 @@ export interface operations {
                 exclude_tag?: string[];
                 /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
-                /** @description Of this payee, by the key that review groups show */
+                /** @description Transactions of this payee, by the key in review groups */
                 payee?: string;
                 /** @description Exactly this merchant name, or this name if there is none */
                 merchant?: string;
-                /** @description Payments of this recurring payment: short id or UUID */
+                /** @description Transactions of this recurring payment: short id or UUID */
                 recurring_id?: string;
-                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
                 provider?: "plaid" | "teller" | "csv" | "manual";
-                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
-                /** @description From this day on */
+                /** @description Start date (inclusive) */
                 start_date?: string;
-                /** @description Up to and including this day */
+                /** @description End date (inclusive) */
                 end_date?: string;
                 /** @description At least this amount, signed: positive is money out */
                 min_amount?: number;
@@ -13822,25 +13966,25 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
                 search?: string;
-                /** @description Text that is in none of them */
+                /** @description Text that must not occur in them */
                 exclude_search?: string;
                 /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
-                /** @description true: a person set the category or counterparty; false: nobody did */
+                /** @description true: a person set the category or counterparty; false: no person did */
                 held?: boolean;
-                /** @description true: only with comments; false: only without */
+                /** @description true: has comments; false: has none */
                 has_comments?: boolean;
                 /** @description true: only sides of confirmed transfers; false: none of them */
                 transfer?: boolean;
-                /** @description true: only what totals leave out as mirrored; false: none of it */
+                /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
-                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
@@ -13897,7 +14041,7 @@ export interface operations {
                 min_hit_count?: number;
                 /** @description Only rules that never matched at sync */
                 only_unused?: boolean;
-                /** @description If omitted, rules come in execution order, with further pages; any other order has a single page */
+                /** @description If omitted, execution order, with more pages; any other order has a single page */
                 sort_by?: "priority" | "hit_count" | "last_hit_at" | "created_at" | "name";
                 /** @description desc by default for hit_count, last_hit_at and created_at */
                 sort_order?: "asc" | "desc";
@@ -14025,7 +14169,7 @@ export interface operations {
     "rule.match": {
         parameters: {
             query?: {
-                /** @description UUID or short id; give this or merchant */
+                /** @description UUID or short id; pass this or merchant */
                 transaction_id?: string;
                 /** @description Text as a bank would write it; finds only rules that match by name alone */
                 merchant?: string;
@@ -14120,11 +14264,11 @@ export interface operations {
     "rule.suggest": {
         parameters: {
             query?: {
-                /** @description For the payee of this transaction: UUID or short id; give this or payee */
+                /** @description For the payee of this transaction: UUID or short id; pass this or payee */
                 transaction_id?: string;
-                /** @description For this payee, by the key that review groups show */
+                /** @description For this payee, by the key in review groups */
                 payee?: string;
-                /** @description The category that the rule sets; if omitted, what earlier decisions about the payee speak for */
+                /** @description Category for the rule; if omitted, the one suggested by past decisions for the payee */
                 category?: string;
             };
             header?: never;
@@ -14906,9 +15050,9 @@ export interface operations {
     "sync.list": {
         parameters: {
             query?: {
-                /** @description Only syncs of this connection: UUID or short id */
+                /** @description Filter by connection: UUID or short id */
                 connection_id?: string;
-                /** @description Only syncs that this started; import for files */
+                /** @description Filter by trigger; import for files */
                 trigger?: "schedule" | "webhook" | "manual" | "initial" | "replay" | "import";
                 /** @description Status */
                 status?: "running" | "success" | "error" | "cancelled";
@@ -14978,7 +15122,7 @@ export interface operations {
     "quarantine.list": {
         parameters: {
             query?: {
-                /** @description Only rows of this connection: UUID or short id */
+                /** @description Filter by connection: UUID or short id */
                 connection_id?: string;
                 /** @description next_cursor of the previous page */
                 cursor?: string;
@@ -15457,7 +15601,7 @@ export interface operations {
                 category?: string | string[];
                 /** @description In none of these categories, nor in their subcategories */
                 exclude_category?: string[];
-                /** @description Whose the category is; user: a person's */
+                /** @description Who set the category; user: a person */
                 category_source?: "rule" | "user" | "agent" | "provider";
                 /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
@@ -15469,21 +15613,21 @@ export interface operations {
                 exclude_tag?: string[];
                 /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
-                /** @description Of this payee, by the key that review groups show */
+                /** @description Transactions of this payee, by the key in review groups */
                 payee?: string;
                 /** @description Exactly this merchant name, or this name if there is none */
                 merchant?: string;
-                /** @description Payments of this recurring payment: short id or UUID */
+                /** @description Transactions of this recurring payment: short id or UUID */
                 recurring_id?: string;
-                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
                 provider?: "plaid" | "teller" | "csv" | "manual";
-                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
-                /** @description From this day on */
+                /** @description Start date (inclusive) */
                 start_date?: string;
-                /** @description Up to and including this day */
+                /** @description End date (inclusive) */
                 end_date?: string;
                 /** @description At least this amount, signed: positive is money out */
                 min_amount?: number;
@@ -15493,25 +15637,25 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
                 search?: string;
-                /** @description Text that is in none of them */
+                /** @description Text that must not occur in them */
                 exclude_search?: string;
                 /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
-                /** @description true: a person set the category or counterparty; false: nobody did */
+                /** @description true: a person set the category or counterparty; false: no person did */
                 held?: boolean;
-                /** @description true: only with comments; false: only without */
+                /** @description true: has comments; false: has none */
                 has_comments?: boolean;
                 /** @description true: only sides of confirmed transfers; false: none of them */
                 transfer?: boolean;
-                /** @description true: only what totals leave out as mirrored; false: none of it */
+                /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
-                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
@@ -15519,13 +15663,13 @@ export interface operations {
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
-                /** @description date is the default and the only order with further pages */
+                /** @description date is the default and the only order with more pages */
                 sort_by?: "date" | "amount" | "name" | "created_at";
                 /** @description desc by default; asc for name */
                 sort_order?: "asc" | "desc";
-                /** @description Comma-separated fields, or minimal, core, review (with the purpose), all; ids always come, other fields do not */
+                /** @description Comma-separated fields, or minimal, core, review (with the memo), all; ids are always included */
                 fields?: string;
-                /** @description table: columns and rows in place of objects, half as long */
+                /** @description table: columns and rows instead of objects, half as long */
                 format?: "objects" | "table";
                 /** @description Return only the number of matches */
                 count_only?: boolean;
@@ -15685,7 +15829,7 @@ export interface operations {
                 category?: string | string[];
                 /** @description In none of these categories, nor in their subcategories */
                 exclude_category?: string[];
-                /** @description Whose the category is; user: a person's */
+                /** @description Who set the category; user: a person */
                 category_source?: "rule" | "user" | "agent" | "provider";
                 /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
@@ -15697,21 +15841,21 @@ export interface operations {
                 exclude_tag?: string[];
                 /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
-                /** @description Of this payee, by the key that review groups show */
+                /** @description Transactions of this payee, by the key in review groups */
                 payee?: string;
                 /** @description Exactly this merchant name, or this name if there is none */
                 merchant?: string;
-                /** @description Payments of this recurring payment: short id or UUID */
+                /** @description Transactions of this recurring payment: short id or UUID */
                 recurring_id?: string;
-                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
                 provider?: "plaid" | "teller" | "csv" | "manual";
-                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
-                /** @description From this day on */
+                /** @description Start date (inclusive) */
                 start_date?: string;
-                /** @description Up to and including this day */
+                /** @description End date (inclusive) */
                 end_date?: string;
                 /** @description At least this amount, signed: positive is money out */
                 min_amount?: number;
@@ -15721,25 +15865,25 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
                 search?: string;
-                /** @description Text that is in none of them */
+                /** @description Text that must not occur in them */
                 exclude_search?: string;
                 /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
-                /** @description true: a person set the category or counterparty; false: nobody did */
+                /** @description true: a person set the category or counterparty; false: no person did */
                 held?: boolean;
-                /** @description true: only with comments; false: only without */
+                /** @description true: has comments; false: has none */
                 has_comments?: boolean;
                 /** @description true: only sides of confirmed transfers; false: none of them */
                 transfer?: boolean;
-                /** @description true: only what totals leave out as mirrored; false: none of it */
+                /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
-                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
@@ -15784,7 +15928,7 @@ export interface operations {
                 category?: string | string[];
                 /** @description In none of these categories, nor in their subcategories */
                 exclude_category?: string[];
-                /** @description Whose the category is; user: a person's */
+                /** @description Who set the category; user: a person */
                 category_source?: "rule" | "user" | "agent" | "provider";
                 /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
@@ -15796,21 +15940,21 @@ export interface operations {
                 exclude_tag?: string[];
                 /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
-                /** @description Of this payee, by the key that review groups show */
+                /** @description Transactions of this payee, by the key in review groups */
                 payee?: string;
                 /** @description Exactly this merchant name, or this name if there is none */
                 merchant?: string;
-                /** @description Payments of this recurring payment: short id or UUID */
+                /** @description Transactions of this recurring payment: short id or UUID */
                 recurring_id?: string;
-                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
                 provider?: "plaid" | "teller" | "csv" | "manual";
-                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
-                /** @description From this day on */
+                /** @description Start date (inclusive) */
                 start_date?: string;
-                /** @description Up to and including this day */
+                /** @description End date (inclusive) */
                 end_date?: string;
                 /** @description At least this amount, signed: positive is money out */
                 min_amount?: number;
@@ -15820,25 +15964,25 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
                 search?: string;
-                /** @description Text that is in none of them */
+                /** @description Text that must not occur in them */
                 exclude_search?: string;
                 /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
-                /** @description true: a person set the category or counterparty; false: nobody did */
+                /** @description true: a person set the category or counterparty; false: no person did */
                 held?: boolean;
-                /** @description true: only with comments; false: only without */
+                /** @description true: has comments; false: has none */
                 has_comments?: boolean;
                 /** @description true: only sides of confirmed transfers; false: none of them */
                 transfer?: boolean;
-                /** @description true: only what totals leave out as mirrored; false: none of it */
+                /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
-                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
@@ -15885,7 +16029,7 @@ export interface operations {
                 category?: string | string[];
                 /** @description In none of these categories, nor in their subcategories */
                 exclude_category?: string[];
-                /** @description Whose the category is; user: a person's */
+                /** @description Who set the category; user: a person */
                 category_source?: "rule" | "user" | "agent" | "provider";
                 /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
@@ -15897,21 +16041,21 @@ export interface operations {
                 exclude_tag?: string[];
                 /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
-                /** @description Of this payee, by the key that review groups show */
+                /** @description Transactions of this payee, by the key in review groups */
                 payee?: string;
                 /** @description Exactly this merchant name, or this name if there is none */
                 merchant?: string;
-                /** @description Payments of this recurring payment: short id or UUID */
+                /** @description Transactions of this recurring payment: short id or UUID */
                 recurring_id?: string;
-                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
                 provider?: "plaid" | "teller" | "csv" | "manual";
-                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
-                /** @description From this day on */
+                /** @description Start date (inclusive) */
                 start_date?: string;
-                /** @description Up to and including this day */
+                /** @description End date (inclusive) */
                 end_date?: string;
                 /** @description At least this amount, signed: positive is money out */
                 min_amount?: number;
@@ -15921,25 +16065,25 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
                 search?: string;
-                /** @description Text that is in none of them */
+                /** @description Text that must not occur in them */
                 exclude_search?: string;
                 /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
-                /** @description true: a person set the category or counterparty; false: nobody did */
+                /** @description true: a person set the category or counterparty; false: no person did */
                 held?: boolean;
-                /** @description true: only with comments; false: only without */
+                /** @description true: has comments; false: has none */
                 has_comments?: boolean;
                 /** @description true: only sides of confirmed transfers; false: none of them */
                 transfer?: boolean;
-                /** @description true: only what totals leave out as mirrored; false: none of it */
+                /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
-                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
@@ -15947,21 +16091,21 @@ export interface operations {
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
-                /** @description Up to two; without any, one group per currency. payee: by counterparty, and what has none by who was paid, however the bank words it; merchant: by exact text */
+                /** @description Up to two; without any, one group per currency. payee: by counterparty, else by payee across different bank descriptions; merchant: by exact text */
                 group_by?: ("category" | "primary_category" | "counterparty" | "payee" | "merchant" | "account" | "user" | "tag" | "month" | "week" | "day")[];
-                /** @description Include what totals leave out: transfers, mirrored rows, hidden accounts */
+                /** @description Include what totals exclude: transfers, mirrored rows, hidden accounts */
                 include?: ("transfers" | "excluded" | "hidden")[];
-                /** @description amount and change: within each currency, by size whatever the sign. Without it groups are sorted by key, and a limit keeps the largest, or the newest of months, weeks and days */
+                /** @description amount and change: by absolute size within each currency. Without it groups are sorted by key, and a limit keeps the largest, or the newest months, weeks and days */
                 sort_by?: "amount" | "count" | "key" | "change";
                 /** @description desc by default; asc for key */
                 sort_order?: "asc" | "desc";
                 /** @description Return the first groups; other sums the rest */
                 limit?: number;
-                /** @description Leave groups with fewer transactions to other */
+                /** @description Move groups with fewer transactions to other */
                 min_count?: number;
-                /** @description Answer a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; needs start_date */
+                /** @description Return a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; requires start_date */
                 pivot?: boolean;
-                /** @description What a pivot adds up: out (the default) is money out less what came back */
+                /** @description Measure in the table: out (default) is money out minus refunds */
                 measure?: "out" | "in" | "net" | "count";
                 /** @description Compare with the same number of whole months or days before, or with a year earlier; needs start_date. Days after today are left out on both sides */
                 compare?: "previous_period" | "previous_year";
@@ -16002,7 +16146,7 @@ export interface operations {
                 category?: string | string[];
                 /** @description In none of these categories, nor in their subcategories */
                 exclude_category?: string[];
-                /** @description Whose the category is; user: a person's */
+                /** @description Who set the category; user: a person */
                 category_source?: "rule" | "user" | "agent" | "provider";
                 /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
@@ -16014,21 +16158,21 @@ export interface operations {
                 exclude_tag?: string[];
                 /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
-                /** @description Of this payee, by the key that review groups show */
+                /** @description Transactions of this payee, by the key in review groups */
                 payee?: string;
                 /** @description Exactly this merchant name, or this name if there is none */
                 merchant?: string;
-                /** @description Payments of this recurring payment: short id or UUID */
+                /** @description Transactions of this recurring payment: short id or UUID */
                 recurring_id?: string;
-                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
                 provider?: "plaid" | "teller" | "csv" | "manual";
-                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
-                /** @description From this day on */
+                /** @description Start date (inclusive) */
                 start_date?: string;
-                /** @description Up to and including this day */
+                /** @description End date (inclusive) */
                 end_date?: string;
                 /** @description At least this amount, signed: positive is money out */
                 min_amount?: number;
@@ -16038,25 +16182,25 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
                 search?: string;
-                /** @description Text that is in none of them */
+                /** @description Text that must not occur in them */
                 exclude_search?: string;
                 /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
-                /** @description true: a person set the category or counterparty; false: nobody did */
+                /** @description true: a person set the category or counterparty; false: no person did */
                 held?: boolean;
-                /** @description true: only with comments; false: only without */
+                /** @description true: has comments; false: has none */
                 has_comments?: boolean;
                 /** @description true: only sides of confirmed transfers; false: none of them */
                 transfer?: boolean;
-                /** @description true: only what totals leave out as mirrored; false: none of it */
+                /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
-                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
@@ -16136,7 +16280,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The transaction that was entered by hand: UUID or short id */
+                /** @description The manually entered transaction: UUID or short id */
                 id: string;
             };
             cookie?: never;
@@ -16287,15 +16431,15 @@ export interface operations {
     "annotation.list": {
         parameters: {
             query?: {
-                /** @description Only these kinds */
+                /** @description Filter by kind */
                 kind?: ("category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync")[];
                 /** @description The same as kind */
                 kinds?: ("category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync")[];
-                /** @description Only entries of these actor types */
+                /** @description Filter by actor type */
                 actor_type?: ("user" | "agent" | "system")[];
                 /** @description The same as actor_type */
                 actor_types?: ("user" | "agent" | "system")[];
-                /** @description Only from this time on */
+                /** @description Start time (inclusive) */
                 since?: string;
                 /** @description next_cursor of the previous page, for older entries */
                 cursor?: string;
@@ -16604,7 +16748,7 @@ export interface operations {
     "transaction.join": {
         parameters: {
             query?: {
-                /** @description Also join what a person split */
+                /** @description Remove the split even if a person made it */
                 force?: boolean;
             };
             header?: never;
@@ -16723,7 +16867,7 @@ export interface operations {
     "upcoming.get": {
         parameters: {
             query?: {
-                /** @description How many days to look ahead; today is the first */
+                /** @description Number of days ahead; today is the first */
                 days?: number;
             };
             header?: never;
@@ -17863,11 +18007,11 @@ export interface operations {
     "webhook.list": {
         parameters: {
             query?: {
-                /** @description Only of this provider */
+                /** @description Filter by provider */
                 provider?: "plaid" | "teller";
-                /** @description Only events with this status */
+                /** @description Filter by status */
                 status?: "received" | "processed" | "error";
-                /** @description Which page, from 1 */
+                /** @description Page number, from 1 */
                 page?: number;
                 /** @description Page size */
                 limit?: number;
@@ -17937,11 +18081,11 @@ export interface operations {
     "workflow-run.list": {
         parameters: {
             query?: {
-                /** @description Only runs of this workflow: slug, UUID or short id */
+                /** @description Filter by workflow: slug, UUID or short id */
                 workflow?: string;
-                /** @description Only runs with this status */
+                /** @description Filter by status */
                 status?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "limit_reached";
-                /** @description Only runs whose plan is in this state */
+                /** @description Filter by state of the plan */
                 plan?: "none" | "waiting" | "applied" | "dropped";
                 /** @description next_cursor of the previous page */
                 cursor?: string;
@@ -18205,7 +18349,7 @@ export interface operations {
     "workflow-run.transcript": {
         parameters: {
             query?: {
-                /** @description Go on until the run has ended; an empty line says that it is still under way */
+                /** @description Keep following until the run ends; an empty line means that it is still in progress */
                 follow?: boolean;
                 /** @description Only lines after the one with this seq */
                 after?: number;
@@ -18610,9 +18754,9 @@ export interface operations {
     "workflow.runs": {
         parameters: {
             query?: {
-                /** @description Only runs with this status */
+                /** @description Filter by status */
                 status?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "limit_reached";
-                /** @description Only runs whose plan is in this state */
+                /** @description Filter by state of the plan */
                 plan?: "none" | "waiting" | "applied" | "dropped";
                 /** @description next_cursor of the previous page */
                 cursor?: string;

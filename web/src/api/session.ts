@@ -1,12 +1,13 @@
+import { t } from "@lingui/core/macro";
 import { queryOptions } from "@tanstack/react-query";
 import { ApiError, answer, api, fresh, leave, type Schemas } from "./client";
 
-/** Who is signed in at this moment. The app is for those who are, so that whoever is not any more leaves it. */
+/** The person who is signed in at this moment. Only signed-in people can use the app; everyone else leaves it. */
 export async function sessionNow() {
   const now = await answer(api.GET("/auth/session"));
   if (now.signed_in) return now;
   leave();
-  throw new ApiError(401, "UNAUTHORIZED", "you are no longer signed in");
+  throw new ApiError(401, "UNAUTHORIZED", t`your session has ended`);
 }
 
 export const session = queryOptions({
@@ -32,10 +33,13 @@ async function ceremony<T>(path: string, body?: unknown): Promise<T> {
   return said;
 }
 
-/** Whether this browser knows passkeys. */
-export const passkeys = () => "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
+/** Whether this browser knows passkeys, and the address can have one: a name, not a number. */
+export const passkeys = () =>
+  "PublicKeyCredential" in window &&
+  "parseRequestOptionsFromJSON" in PublicKeyCredential &&
+  !/^(\[.*\]|[\d.]+)$/.test(location.hostname);
 
-/** Signs in again with a passkey; answers whether someone did. */
+/** Signs in again with a passkey, and returns whether it succeeded. */
 export async function signInByPasskey(): Promise<boolean> {
   const begun = await ceremony<{ ticket: string; options: PublicKeyCredentialRequestOptionsJSON }>(
     "/login/passkey/begin",

@@ -4,7 +4,7 @@ import { answer, api, fresh, once, type Schemas } from "./client";
 
 export type Target = Schemas["MeasuredTarget"];
 
-/** Every target as it stands in a month. What was shown stays until the next month is known. */
+/** Every target in a month. The previous month's figures stay until the new ones are here. */
 export const targets = (month: string) =>
   queryOptions({
     queryKey: ["targets", month],

@@ -1,8 +1,8 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { recorded } from "./changes";
 import { answer, api, fresh, once, type Schemas } from "./client";
 
-/** What narrows a list; each is part of the address. */
+/** The filters of a list; each is part of the address. */
 export type Filters = {
   search?: string;
   category?: string[];
@@ -52,7 +52,7 @@ const fields = [
 /** A line of a list: the fields that it asks for. */
 export type Row = Pick<Transaction, "id" | "short_id" | (typeof fields)[number]>;
 
-/** Who the money went to or came from, as well as it is known. */
+/** The other party of the payment, as well as it is known. */
 export const payee = (r: Pick<Row, "counterparty_name" | "merchant_name" | "name">) =>
   r.counterparty_name ?? r.merchant_name ?? r.name;
 
@@ -142,7 +142,7 @@ export async function someOf(query: Filters, limit: number): Promise<{ count: nu
   return { count: all.count, names: rows.transactions.map(payee) };
 }
 
-/** Writes a payment down that no bank has told of. */
+/** Enters a payment that no bank has reported. */
 export const createPayment = (body: Schemas["AddTransaction"]) =>
   recorded(api.POST("/api/v1/transactions", { headers: once(), body }));
 
@@ -177,8 +177,8 @@ export const summary = (query: SummaryQuery) =>
     staleTime: fresh.minute,
   });
 
-/** Totals as a table. What was shown stays until the next one is known. */
-export const table = (query: TableQuery) => queryOptions({ ...summary(query), placeholderData: keepPreviousData });
+/** Totals as a table. */
+export const table = (query: TableQuery) => summary(query);
 
 const at = (transaction_id: string) => ({ params: { path: { transaction_id } } });
 
@@ -215,7 +215,7 @@ export const comments = (id: string) =>
     staleTime: fresh.short,
   });
 
-/** The one way to change transactions; what it did can be undone by its change. */
+/** The only call that changes transactions; its change can be undone. */
 export const update = (operations: Operation[]) =>
   answer(
     api.POST("/api/v1/transactions/update", { params: { header: once() }, body: { operations, on_error: "continue" } }),
@@ -228,7 +228,7 @@ export type BulkSet = Schemas["TransactionBulkSet"];
 export type BulkBody = Schemas["BulkTransactions"];
 export type BulkResult = Schemas["TransactionBulk"];
 
-/** Changes all of a selection, or all that match, as one change. A dry run tells what would happen. */
+/** Changes all transactions of a selection, or all that match, as one change. A dry run returns what would happen. */
 export const bulk = (body: BulkBody) =>
   answer(api.POST("/api/v1/transactions/bulk", { params: { header: body.dry_run ? {} : once() }, body }));
 

@@ -6,7 +6,7 @@ export type UpcomingDay = Schemas["UpcomingDay"];
 export type UpcomingItem = Schemas["UpcomingItem"];
 export type UpcomingAccount = Schemas["UpcomingAccount"];
 
-/** What is expected in the next days, today included. What was shown stays until the next is known. */
+/** The expected payments of the next days, including today. The previous ones stay until the new ones are here. */
 export const upcoming = (days: number) =>
   queryOptions({
     queryKey: ["recurring", "upcoming", days],

@@ -99,7 +99,7 @@ export const run = (id: string) =>
 export const stopRun = (id: string) =>
   answer(api.POST("/api/v1/workflow-runs/{id}/cancel", { params: { ...byId(id), header: once() } }));
 
-/** Undoes all that a run changed. A dry run tells what would stay, and why. */
+/** Undoes all changes of a run. A dry run returns what would stay, and why. */
 export const revertRun = (id: string, dry_run: boolean) =>
   answer(
     api.POST("/api/v1/workflow-runs/{id}/revert", {
@@ -111,7 +111,7 @@ export const revertRun = (id: string, dry_run: boolean) =>
 /** One line of a transcript: its fields depend on its kind. */
 export type TranscriptLine = { seq: number; at: string; kind: string } & Record<string, unknown>;
 
-/** Reads lines of JSON; one that cannot be read is left out, and so are empty ones. An empty answer is no text. */
+/** Reads lines of JSON; empty and unreadable ones are left out. An empty response has no text. */
 export const linesOf = (text: string | undefined): TranscriptLine[] =>
   (text ?? "").split("\n").flatMap((l) => {
     try {
@@ -121,7 +121,7 @@ export const linesOf = (text: string | undefined): TranscriptLine[] =>
     }
   });
 
-/** What was said in a run. Only lines that are not here yet are asked for. */
+/** The messages of a run. Only new lines are requested. */
 export const transcript = (id: string, going: boolean) =>
   queryOptions({
     queryKey: ["workflows", "transcript", id],

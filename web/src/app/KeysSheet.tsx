@@ -1,75 +1,75 @@
-import { useQuery } from "@tanstack/react-query";
-import { session } from "#/api/session";
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { overlay } from "#/lib/overlay";
 import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import css from "./KeysSheet.module.css";
-import { screensFor } from "./screens";
+import { screens } from "./screens";
 
-const sheet = (role: string | undefined): [string, [string, string][]][] => [
+const sheet = (): [string, [string, string][]][] => [
   [
-    "Everywhere",
+    t`Global`,
     [
-      ["Ctrl K", "search or go to"],
-      ...screensFor(role).map((s): [string, string] => [`G ${s.key.toUpperCase()}`, `to ${s.name}`]),
-      ["Z", "undo your last change"],
-      ["⇧ Z", "do it again"],
-      [".", "hide or show amounts"],
-      ["?", "this sheet"],
+      ["Ctrl K", t`Search`],
+      ...screens.map((s): [string, string] => [`G ${s.key.toUpperCase()}`, t`Go to ${{ page: i18n._(s.name) }}`]),
+      ["Z", t`Undo your last change`],
+      ["⇧ Z", t`Redo`],
+      [".", t`Hide or show amounts`],
+      ["?", t`Show shortcuts`],
     ],
   ],
   [
-    "Lists",
+    t`Lists`,
     [
-      ["J K", "next, previous"],
-      ["Enter", "open"],
-      ["Esc", "close, or choose none"],
-      ["/", "search"],
-      ["[ ]", "month before, after"],
+      ["J K", t`Next / previous`],
+      ["Enter", t`Open`],
+      ["Esc", t`Close or clear selection`],
+      ["/", t`Search`],
+      ["[ ]", t`Previous / next month`],
     ],
   ],
   [
-    "Transactions",
+    t`Transactions`,
     [
-      ["X", "choose"],
-      ["⇧ X", "choose up to here"],
-      ["Ctrl A", "choose all that match"],
-      ["C", "file under a category"],
-      ["T", "tag"],
-      ["P", "name the payee"],
-      ["M", "comment"],
-      ["Y", "see why it is filed so"],
-      ["R", "make a rule from it"],
-      ["V", "save the filters as a view"],
+      ["X", t`Select`],
+      ["⇧ X", t`Select range`],
+      ["Ctrl A", t`Select all matching`],
+      ["C", t`Change category`],
+      ["T", t`Add tag`],
+      ["P", t`Change payee`],
+      ["M", t`Comment`],
+      ["Y", t`See why it has this category`],
+      ["R", t`Create rule`],
+      ["V", t`Save view`],
     ],
   ],
   [
-    "Review",
+    t`Review`,
     [
-      ["A", "agree for the whole payee"],
-      ["1 9", "file under what is offered"],
-      ["C", "file the payee elsewhere"],
-      ["R", "make a rule from it"],
-      ["S", "leave for later"],
+      ["A", t`Approve payee`],
+      ["1–9", t`Pick suggested category`],
+      ["C", t`Choose another category`],
+      ["R", t`Create rule`],
+      ["S", t`Skip`],
     ],
   ],
 ];
 
 export function KeysSheet() {
   const open = overlay.use() === "keys";
-  const role = useQuery(session).data?.user?.role;
   return (
     <Dialog
       open={open}
       onClose={() => overlay.set(null)}
-      title="Keys"
-      hint="They work wherever you are not typing."
+      title={t`Keyboard shortcuts`}
+      hint={t`Available whenever you’re not typing.`}
       wide
       read
     >
       <DialogBody>
         <div className={css.sheet}>
-          {sheet(role).map(([name, keys]) => (
+          {sheet().map(([name, keys]) => (
             <section key={name}>
               <h3>{name}</h3>
               <dl>
@@ -90,7 +90,7 @@ export function KeysSheet() {
       </DialogBody>
       <DialogFoot>
         <Button kind="filled" onClick={() => overlay.set(null)}>
-          Done
+          <Trans>Done</Trans>
         </Button>
       </DialogFoot>
     </Dialog>

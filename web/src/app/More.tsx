@@ -1,74 +1,72 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { session } from "#/api/session";
-import { theme } from "#/lib/kept";
 import { overlay } from "#/lib/overlay";
-import { Button, Segments } from "#/ui/Button";
-import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
+import { Top } from "#/parts/Top";
+import { Card } from "#/ui/Card";
 import { Icon } from "#/ui/Icon";
+import { Item, Lines } from "#/ui/Lines";
+import { Page } from "#/ui/Page";
+import { Count, Face, useCounts } from "./Count";
 import css from "./More.module.css";
-import { screensFor } from "./screens";
+import { parts } from "./screens";
 
-const themes = [
-  ["system", "As the system"],
-  ["light", "Light"],
-  ["dark", "Dark"],
-] as const;
-
-/** What is about oneself and this browser, and the way to the pages beside the app. */
-export function More() {
-  const { data } = useQuery(session);
-  const look = theme.use();
-  const open = overlay.use() === "more";
+/** The screens that the bar of a phone has no room for, under the headings of the navigation. */
+export function MorePage() {
+  const name = useQuery(session).data?.user?.name;
+  const counts = useCounts();
+  const chev = <Icon name="chev" small />;
   return (
-    <Dialog open={open} onClose={() => overlay.set(null)} title={data?.user?.name ?? "You"} hint={data?.user?.email}>
-      <DialogBody>
-        <div className={css.line}>
-          <span>Colours</span>
-          <Segments label="Colours" value={look} options={themes} onChange={theme.set} />
+    <>
+      <Top title={t`More`} />
+      <Page>
+        <div className={css.more}>
+          <button type="button" className={css.search} onClick={() => overlay.set("palette")}>
+            <Icon name="search" />
+            <Trans>Search</Trans>
+          </button>
+          {parts.map((p) => (
+            <section key={p.part}>
+              {p.title && <h2>{i18n._(p.title)}</h2>}
+              <Card flush>
+                <Lines>
+                  {p.screens
+                    .filter((s) => !s.bar)
+                    .map((s) => (
+                      <Item
+                        key={s.to}
+                        mark={<Icon name={s.icon} />}
+                        name={i18n._(s.name)}
+                        open={(words) => (
+                          <Link to={s.to} search={{}}>
+                            {words}
+                          </Link>
+                        )}
+                        end={
+                          <>
+                            <Count n={counts[s.to] ?? 0} />
+                            {chev}
+                          </>
+                        }
+                      />
+                    ))}
+                  {p.part === "own" && (
+                    <Item
+                      mark={<Face name={name} />}
+                      name={<bdi>{name ?? t`You`}</bdi>}
+                      open={(words) => <Link to="/me">{words}</Link>}
+                      end={chev}
+                    />
+                  )}
+                </Lines>
+              </Card>
+            </section>
+          ))}
         </div>
-        <ul className={css.links}>
-          {screensFor(data?.user?.role)
-            .filter((s) => !s.bar)
-            .map((s) => (
-              <li key={s.to} className="phone">
-                <Link to={s.to} search={{}} onClick={() => overlay.set(null)}>
-                  <span>
-                    <Icon name={s.icon} /> {s.name}
-                  </span>
-                </Link>
-              </li>
-            ))}
-          <li>
-            <button type="button" onClick={() => overlay.set("palette")}>
-              Search or go to <kbd>Ctrl K</kbd>
-            </button>
-          </li>
-          <li>
-            <Link to="/me" onClick={() => overlay.set(null)}>
-              You: ways to sign in, sessions, assistants
-            </Link>
-          </li>
-          <li>
-            <a href="/docs">The API</a>
-          </li>
-          <li className="desk">
-            <button type="button" onClick={() => overlay.set("keys")}>
-              Keys <kbd>?</kbd>
-            </button>
-          </li>
-          <li>
-            <form method="post" action="/logout">
-              <button type="submit">Sign out</button>
-            </form>
-          </li>
-        </ul>
-      </DialogBody>
-      <DialogFoot>
-        <Button kind="filled" onClick={() => overlay.set(null)}>
-          Done
-        </Button>
-      </DialogFoot>
-    </Dialog>
+      </Page>
+    </>
   );
 }

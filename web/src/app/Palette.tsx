@@ -1,8 +1,10 @@
+import { t } from "@lingui/core/macro";
 import { lazy, Suspense, useEffect } from "react";
+import { loadTexts } from "#/lib/language";
 import { overlay } from "#/lib/overlay";
 import { Dialog } from "#/ui/Dialog";
 
-const load = () => import("./Ways");
+const load = async () => (await Promise.all([import("#/features/palette/Ways"), loadTexts("palette")]))[0];
 const Ways = lazy(() => load().then((m) => ({ default: m.Ways })));
 
 /** One field that leads anywhere. */
@@ -21,7 +23,7 @@ export function Palette() {
     return () => removeEventListener("keydown", listen);
   }, []);
   return (
-    <Dialog open={open} onClose={() => overlay.set(null)} title="Search or go to" wide>
+    <Dialog open={open} onClose={() => overlay.set(null)} title={t`Search`} wide>
       {open && (
         <Suspense>
           <Ways />

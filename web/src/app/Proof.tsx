@@ -1,9 +1,11 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { myLogins } from "#/api/me";
 import { passkeys, session, signIn, signInByPasskey } from "#/api/session";
 import { saveDrafts } from "#/lib/drafts";
-import { sentence } from "#/parts/edit";
+import { failure } from "#/parts/edit";
 import { proof } from "#/parts/proof";
 import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
@@ -28,11 +30,11 @@ export function Proof() {
     try {
       if ((await way()) === false) return;
       const now = await client.fetchQuery({ ...session, staleTime: 0 });
-      // Somebody else's passkey: what waits was not theirs to do.
+      // It is another person's passkey, who may not do the waiting action.
       if (now.user?.id !== me) location.reload();
       else proof.given();
     } catch (e) {
-      setFault(e instanceof Error && e.message ? sentence(e.message) : "That did not work.");
+      setFault(e instanceof Error && e.message ? failure(e) : t`That didn’t work. Try again.`);
     } finally {
       setBusy(false);
     }
@@ -50,23 +52,16 @@ export function Proof() {
     <Dialog
       open={waiting}
       onClose={leave}
-      title="Sign in again to go on"
-      hint="You signed in a while ago. This makes sure that it is still you; then it is done at once."
+      title={t`Confirm it’s you`}
+      hint={t`For your security, sign in again to continue.`}
     >
       <form onSubmit={submit}>
         <DialogBody>
           {email && (
             <>
-              <input
-                hidden
-                readOnly
-                name="username"
-                autoComplete="username"
-                aria-label="E-mail address"
-                value={email}
-              />
+              <input hidden readOnly name="username" autoComplete="username" aria-label={t`Email`} value={email} />
               <Field
-                label={`Password of ${email}`}
+                label={t`Password for ${email}`}
                 name="password"
                 type="password"
                 autoComplete="current-password"
@@ -78,21 +73,21 @@ export function Proof() {
           <div className="row wrap">
             {passkeys() && has("passkey") && (
               <Button icon="key" disabled={busy} onClick={() => void prove(signInByPasskey)}>
-                Use a passkey
+                <Trans>Use a passkey</Trans>
               </Button>
             )}
             <a className="link" href={`/login?again=1&next=${back}`} onClick={() => saveDrafts()}>
-              Use another way
+              <Trans>Other sign-in options</Trans>
             </a>
           </div>
         </DialogBody>
         <DialogFoot>
           <Button kind="quiet" onClick={leave}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           {email && (
             <Button kind="filled" type="submit" disabled={busy}>
-              Sign in
+              <Trans>Sign in</Trans>
             </Button>
           )}
         </DialogFoot>

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
@@ -5,35 +8,31 @@ import { session } from "#/api/session";
 import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { overlay } from "#/lib/overlay";
+import { AddAnywhere } from "#/parts/AddPayment";
 import { useNews } from "#/parts/news";
 import { Icon, Logo } from "#/ui/Icon";
 import { Toasts } from "#/ui/Toasts";
+import { Count, Face, useCounts } from "./Count";
 import { KeysSheet } from "./KeysSheet";
-import { More } from "./More";
 import { Palette } from "./Palette";
 import { Proof } from "./Proof";
 import css from "./Shell.module.css";
-import { screenOf, screensFor } from "./screens";
+import { type Entry, parts, screenOf, screens } from "./screens";
 
 export function Shell() {
   useNews();
   const go = useNavigate();
   const { data } = useQuery(overview);
   const who = useQuery(session);
-  const screens = screensFor(who.data?.user?.role);
   useKeys({
     ...Object.fromEntries(screens.map((s) => [`g ${s.key}`, () => void go({ to: s.to, search: {} })])),
     ".": () => amounts.set(amounts.get() === "hidden" ? "shown" : "hidden"),
     "?": () => overlay.set("keys"),
   });
-  const counts: Record<string, number | undefined> = {
-    "/review": data?.review.count,
-    "/reports": data?.unread_reports,
-  };
+  const counts = useCounts();
   const path = useLocation({ select: (l) => l.pathname });
   const here = screenOf(path);
-  const mine = path === "/me" ? "page" : undefined;
-  const link = (s: (typeof screens)[number]) => (
+  const link = (s: Entry) => (
     <Link
       key={s.to}
       to={s.to}
@@ -43,17 +42,17 @@ export function Shell() {
       aria-current={s.to === here?.to || undefined}
     >
       <Icon name={s.icon} />
-      <span className={css.word}>{s.name}</span>
-      <Count n={counts[s.to] ?? 0} />
+      <span className={css.word}>{i18n._(s.name)}</span>
+      <Count n={counts[s.to] ?? 0} quiet={s.to === "/reports"} />
     </Link>
   );
   const name = who.data?.user?.name;
   return (
     <div className={css.app}>
       <a className={css.skip} href="#main">
-        Skip to the content
+        <Trans>Skip to content</Trans>
       </a>
-      <nav className={css.side} aria-label="Main">
+      <nav className={css.side} aria-label={t`Main`}>
         <Link to="/" search={{}} className={css.brand}>
           <Logo />
           <span className={css.word}>
@@ -61,49 +60,40 @@ export function Shell() {
             <span className="cut">{data?.household_name ?? " "}</span>
           </span>
         </Link>
-        <div className={css.links}>
-          {[0, 1, 2].map((part) => (
-            <div key={part}>{screens.filter((s) => s.part === part).map(link)}</div>
-          ))}
-        </div>
-        <div className={css.me}>
-          <button type="button" aria-current={mine} onClick={() => overlay.set("more")}>
-            <span className={css.face} aria-hidden="true">
-              {name ? [...name][0]?.toUpperCase() : "·"}
-            </span>
-            <span className={`${css.word} cut`}>{name ?? "You"}</span>
-          </button>
-        </div>
+        {parts.map((p) => (
+          <div key={p.part} className={`${css.links} ${p.part === "own" ? css.own : ""}`}>
+            {p.title && <h2>{i18n._(p.title)}</h2>}
+            {p.screens.map(link)}
+            {p.part === "own" && (
+              <Link to="/me" activeProps={{ "aria-current": "page" }}>
+                <Face name={name} />
+                <span className={`${css.word} cut`}>{name ?? t`You`}</span>
+              </Link>
+            )}
+          </div>
+        ))}
       </nav>
       <main id="main" className={css.main} tabIndex={-1}>
         <Outlet />
       </main>
-      <nav className={css.bottom} aria-label="Screens">
+      <nav className={css.bottom} aria-label={t`Pages`}>
         {screens.filter((s) => s.bar).map(link)}
-        <button
-          type="button"
-          aria-current={mine ?? (here !== undefined && !here.bar)}
-          onClick={() => overlay.set("more")}
+        <Link
+          to="/more"
+          activeProps={{ "aria-current": "page" }}
+          aria-current={path === "/me" || (here && !here.bar) || undefined}
         >
           <Icon name="menu" />
-          <span className={css.word}>More</span>
-        </button>
+          <span className={css.word}>
+            <Trans>More</Trans>
+          </span>
+        </Link>
       </nav>
       <Palette />
+      <AddAnywhere />
       <KeysSheet />
-      <More />
       <Proof />
       <Toasts />
     </div>
-  );
-}
-
-function Count({ n }: { n: number }) {
-  if (n === 0) return null;
-  return (
-    <span className={css.count}>
-      <span className="sr">, waiting: </span>
-      {n > 999 ? "999+" : n}
-    </span>
   );
 }

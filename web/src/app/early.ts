@@ -1,4 +1,4 @@
-import { firstDay, lastDay, localDay, monthOf, shift } from "#/lib/dates";
+import { firstDay, lastDay, localDay, monthOf, shift } from "#/lib/days";
 import { askEarly } from "#/lib/early";
 import { pages } from "./pages";
 
@@ -9,7 +9,7 @@ const rowFields = [
   "tags,pending,counterparty_name,comment_count,excluded,linked_transaction_id,parent_id",
 ].join(",");
 
-/** What a screen asks for first. A test holds these addresses against what the screens ask for. */
+/** The first requests of a screen. A test compares these addresses with the screens' requests. */
 export function firstOf(path: string, today: string): string[] {
   const month = monthOf(today);
   const days = (from: string, to: string) => `start_date=${firstDay(from)}&end_date=${lastDay(to)}`;

@@ -1,55 +1,59 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import type { IconName } from "#/ui/icons";
+
+type Part = "daily" | "plan" | "insights" | "automate" | "own";
 
 type Screen = {
   to: string;
-  name: string;
+  name: MessageDescriptor;
   icon: IconName;
   key: string;
-  /** Where it stands: with the money, with the work, or with the household. */
-  part: 0 | 1 | 2;
-  /** In the bar of a phone; the others are under More there. */
+  /** Under which heading it stands. */
+  part: Part;
+  /** In the bar of a phone; the others are on the page More there. */
   bar?: true;
-  /** For admins alone. */
-  admin?: true;
 };
 
 // biome-ignore format: one screen a line
 const list = [
-  { part: 0, to: "/", name: "Overview", icon: "overview", key: "o", bar: true },
-  { part: 0, to: "/review", name: "Review", icon: "review", key: "r", bar: true },
-  { part: 0, to: "/transactions", name: "Transactions", icon: "list", key: "t", bar: true },
-  { part: 0, to: "/cash-flow", name: "Cash flow", icon: "flow", key: "f" },
-  { part: 0, to: "/net-worth", name: "Net worth", icon: "worth", key: "n" },
-  { part: 0, to: "/months", name: "Months", icon: "table", key: "m" },
-  { part: 0, to: "/targets", name: "Targets", icon: "coin", key: "g" },
-  { part: 0, to: "/recurring", name: "Recurring", icon: "sync", key: "y" },
-  { part: 0, to: "/upcoming", name: "Upcoming", icon: "calendar", key: "d" },
-  { part: 0, to: "/findings", name: "Findings", icon: "eye", key: "l" },
-  { part: 0, to: "/accounts", name: "Accounts", icon: "bank", key: "b" },
-  { part: 1, to: "/activity", name: "Activity", icon: "activity", key: "a", bar: true },
-  { part: 1, to: "/reports", name: "Reports", icon: "report", key: "p" },
-  { part: 1, to: "/workflows", name: "Workflows", icon: "bolt", key: "w" },
-  { part: 2, to: "/categories", name: "Categories", icon: "tag", key: "c" },
-  { part: 2, to: "/agents", name: "Agents", icon: "spark", key: "e" },
-  { part: 2, to: "/household", name: "Household", icon: "people", key: "h" },
-  { part: 2, to: "/settings", name: "Settings", icon: "gear", key: "s", admin: true },
-  { part: 1, to: "/rules", name: "Rules", icon: "rules", key: "u" },
-  { part: 1, to: "/import", name: "Import", icon: "upload", key: "i" },
+  { part: "daily", to: "/", name: msg`Overview`, icon: "overview", key: "o", bar: true },
+  { part: "daily", to: "/review", name: msg`Review`, icon: "review", key: "r", bar: true },
+  { part: "daily", to: "/transactions", name: msg`Transactions`, icon: "list", key: "t", bar: true },
+  { part: "daily", to: "/accounts", name: msg`Accounts`, icon: "bank", key: "a" },
+  { part: "plan", to: "/budget", name: msg`Budget`, icon: "budget", key: "b", bar: true },
+  { part: "plan", to: "/recurring", name: msg`Recurring`, icon: "repeat", key: "y" },
+  { part: "insights", to: "/cash-flow", name: msg`Cash flow`, icon: "flow", key: "f" },
+  { part: "insights", to: "/net-worth", name: msg`Net worth`, icon: "worth", key: "n" },
+  { part: "insights", to: "/reports", name: msg`Reports`, icon: "report", key: "p" },
+  { part: "automate", to: "/rules", name: msg`Rules`, icon: "rules", key: "u" },
+  { part: "automate", to: "/agents", name: msg`AI agents`, icon: "spark", key: "e" },
+  { part: "automate", to: "/activity", name: msg`Activity`, icon: "activity", key: "h" },
+  { part: "own", to: "/settings", name: msg`Settings`, icon: "gear", key: "s" },
 ] as const satisfies readonly Screen[];
 
-type Entry = Screen & { to: (typeof list)[number]["to"] };
+export type Entry = Screen & { to: (typeof list)[number]["to"] };
 
 /** The screens of the navigation. */
-const screens: readonly Entry[] = list;
+export const screens: readonly Entry[] = list;
 
-/** The screens that someone can open. */
-export const screensFor = (role: string | undefined) => screens.filter((s) => role === "admin" || !s.admin);
+/** The screens by heading. Screens of daily use have no heading; the member's own are at the bottom. */
+export const parts: readonly { part: Part; title?: MessageDescriptor; screens: readonly Entry[] }[] = (
+  [
+    ["daily", undefined],
+    ["plan", msg`Plan`],
+    ["insights", msg`Insights`],
+    ["automate", msg`Automate`],
+    ["own", undefined],
+  ] as const
+).map(([part, title]) => ({ part, title, screens: screens.filter((s) => s.part === part) }));
 
 /** Where pages stand in the navigation whose path does not say it. */
 const under: Record<string, Entry["to"] | undefined> = {
   banks: "/accounts",
-  links: "/accounts",
-  runs: "/workflows",
+  import: "/transactions",
+  runs: "/agents",
+  workflows: "/agents",
 };
 
 /** The screen of the navigation to which a page belongs: itself, the one above it, or none. */
@@ -58,16 +62,33 @@ export function screenOf(path: string): Entry | undefined {
   return screens.find((s) => s.to === (under[first] ?? `/${first}`));
 }
 
-/** The paths of all screens, for the test that holds them against what the server serves. */
+/** The paths of all screens, for the test that compares them with the server's routes. */
 // biome-ignore format: one path a line
 export const paths: readonly string[] = [
   ...list.map((s) => s.to),
+  "/review/alerts",
+  "/review/links",
+  "/review/suggestions",
+  "/import",
   "/accounts/$id",
   "/banks/$id",
-  "/links",
-  "/workflows/$id",
-  "/runs/$id",
+  "/recurring/calendar",
+  "/cash-flow/trends",
   "/rules/new",
   "/rules/$id",
+  "/agents/assistants",
+  "/agents/limits",
+  "/workflows/$id",
+  "/runs/$id",
+  "/settings/members",
+  "/settings/categories",
+  "/settings/keys",
+  "/settings/providers",
+  "/settings/models",
+  "/settings/notifications",
+  "/settings/rates",
+  "/settings/export",
+  "/settings/about",
   "/me",
+  "/more",
 ];

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import { dayShort, monthAbbr, monthOf, ordinal } from "#/lib/dates";
@@ -5,6 +6,7 @@ import { type Cents, length } from "#/lib/money";
 import css from "./Chart.module.css";
 import { Frame } from "./Frame";
 import { alone, type Known, monthTicks, moves, offs, spans, strokes } from "./spans";
+import { steps } from "./steps";
 
 const height = 240;
 const box = { top: 22, bottom: 24, left: 52, right: 12 };
@@ -19,7 +21,7 @@ export function Balance(p: {
   today: string;
   say: (c: Cents) => string;
   axis: (c: Cents) => string;
-  /** What a day that nobody stated is called. */
+  /** The label of a day without a stated balance. */
   derived: string;
 }) {
   const first = p.points[0];
@@ -32,23 +34,24 @@ export function Balance(p: {
   const y = scaleLinear([low - pad, high + pad], [height - box.bottom, box.top]).nice(4);
   const said = (d: string) => dayShort(d, p.today);
   const marked = [
-    ...gaps.map((g) => ({ ...g, word: "not known", broken: true })),
-    ...offs(p.points).map((g) => ({ ...g, word: "does not add up", broken: false })),
+    ...gaps.map((g) => ({ ...g, word: t`no data`, broken: true })),
+    ...offs(p.points).map((g) => ({ ...g, word: t`mismatch`, broken: false })),
   ];
-  const missing = marked
-    .map(
-      (g) =>
-        ` ${g.broken ? "No balance is known" : "It does not add up"} between ${said(g.from.day)} and ${said(g.to.day)}.`,
-    )
-    .join("");
+  const missing = marked.map((g) => {
+    const [from, to] = [said(g.from.day), said(g.to.day)];
+    return g.broken
+      ? t`No balance data between ${from} and ${to}.`
+      : t`Balances don’t match between ${from} and ${to}.`;
+  });
+  const whole = t`Balance from ${{ from: said(first.day) }} to ${{ to: said(last.day) }}: ${{ first: p.say(first.value) }} to ${{ last: p.say(last.value) }}.`;
   return (
     <Frame
-      words={`The balance from ${said(first.day)} to ${said(last.day)}: ${p.say(first.value)} at first, ${p.say(last.value)} at last.${missing}`}
+      words={[whole, ...missing].join(" ")}
       table={{
-        heads: ["Day", "Balance", "How it is known"],
+        heads: [t`Day`, t`Balance`, t`Source`],
         rows: moves(p.points)
           .toReversed()
-          .map((k) => [said(k.day), p.say(k.value), k.derived ? p.derived : "stated"]),
+          .map((k) => [said(k.day), p.say(k.value), k.derived ? p.derived : t`bank-reported`]),
       }}
     >
       {(width) => {
@@ -68,11 +71,11 @@ export function Balance(p: {
                 <path className={css.hatch} d="M0 0v7" />
               </pattern>
             </defs>
-            {y.ticks(4).map((t) => (
-              <g key={t}>
-                <line className={t ? css.grid : css.zero} x1={box.left} x2={width - box.right} y1={y(t)} y2={y(t)} />
-                <text x={box.left - 8} y={y(t)} dy=".35em" textAnchor="end">
-                  {p.axis(BigInt(Math.round(t)) * 100n)}
+            {steps(y.ticks(4), low === 0 && high === 0).map((n) => (
+              <g key={n}>
+                <line className={n ? css.grid : css.zero} x1={box.left} x2={width - box.right} y1={y(n)} y2={y(n)} />
+                <text x={box.left - 8} y={y(n)} dy=".35em" textAnchor="end">
+                  {p.axis(BigInt(Math.round(n)) * 100n)}
                 </text>
               </g>
             ))}

@@ -1,9 +1,11 @@
+import { t } from "@lingui/core/macro";
 import { scaleBand, scaleLinear } from "d3-scale";
 import { monthAbbr, monthName } from "#/lib/dates";
 import { type Cents, length } from "#/lib/money";
 import type { Tone } from "#/lib/tones";
 import css from "./Chart.module.css";
 import { Frame } from "./Frame";
+import { steps } from "./steps";
 
 const height = 200;
 const box = { top: 12, bottom: 24, left: 48 };
@@ -23,10 +25,12 @@ export function Bars(p: {
   const began = p.bars.findIndex((b) => b.value !== 0n);
   const whole = began < 0 ? [] : p.bars.slice(began, -1);
   const mean = whole.length > 1 ? whole.reduce((n, b) => n + b.value, 0n) / BigInt(whole.length) : 0n;
+  const { name } = p;
+  const months = p.bars.map((b) => `${monthName(b.month)} ${p.say(b.value)}`).join(", ");
   return (
     <Frame
-      words={`${p.name} by month: ${p.bars.map((b) => `${monthName(b.month)} ${p.say(b.value)}`).join(", ")}.`}
-      table={{ heads: ["Month", p.name], rows: p.bars.map((b) => [monthName(b.month), p.say(b.value)]) }}
+      words={t`${name} by month: ${months}.`}
+      table={{ heads: [t`Month`, name], rows: p.bars.map((b) => [monthName(b.month), p.say(b.value)]) }}
     >
       {(width) => {
         const shown = width < narrow ? p.bars.slice(-7) : p.bars;
@@ -39,12 +43,12 @@ export function Bars(p: {
         const y = scaleLinear([low, top], [height - box.bottom, box.top]).nice(4);
         const wide = Math.min(28, x.bandwidth() * 0.6);
         return (
-          <svg width={width} height={height} role="group" aria-label={`${p.name} by month`} className={`c${p.tone}`}>
-            {y.ticks(4).map((t) => (
-              <g key={t} aria-hidden="true">
-                <line className={t ? css.grid : css.zero} x1={box.left} x2={width} y1={y(t)} y2={y(t)} />
-                <text x={box.left - 8} y={y(t)} dy=".35em" textAnchor="end">
-                  {p.axis(BigInt(Math.round(t)) * 100n)}
+          <svg width={width} height={height} role="group" aria-label={t`${name} by month`} className={`c${p.tone}`}>
+            {steps(y.ticks(4), began < 0).map((n) => (
+              <g key={n} aria-hidden="true">
+                <line className={n ? css.grid : css.zero} x1={box.left} x2={width} y1={y(n)} y2={y(n)} />
+                <text x={box.left - 8} y={y(n)} dy=".35em" textAnchor="end">
+                  {p.axis(BigInt(Math.round(n)) * 100n)}
                 </text>
               </g>
             ))}
@@ -54,12 +58,13 @@ export function Bars(p: {
             {shown.map((b) => {
               const way = p.way(b.month);
               const at = y(length(b.value));
+              const [month, amount] = [monthName(b.month), p.say(b.value)];
               return (
                 <a
                   key={b.month}
                   className={css.mark}
                   href={way.href}
-                  aria-label={`${monthName(b.month)}, ${p.say(b.value)}: its transactions`}
+                  aria-label={t`${month}, ${amount}: view transactions`}
                   onClick={(e) => {
                     if (e.metaKey || e.ctrlKey || e.shiftKey) return;
                     e.preventDefault();

@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import { type ReactNode, useRef } from "react";
 import css from "./Chart.module.css";
 import { useWidth } from "./width";
@@ -12,7 +13,9 @@ export function Frame(p: { words: string; table: Table; children: (width: number
     <figure className={css.frame} aria-label={p.words}>
       <div ref={ref}>{p.children(width)}</div>
       <details className={css.table}>
-        <summary>Show as table</summary>
+        <summary>
+          <Trans>Show table</Trans>
+        </summary>
         <table>
           <thead>
             <tr>

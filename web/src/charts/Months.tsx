@@ -1,9 +1,11 @@
+import { plural, t } from "@lingui/core/macro";
 import { scaleBand, scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import { monthAbbr, monthName } from "#/lib/dates";
 import { type Cents, length } from "#/lib/money";
 import css from "./Chart.module.css";
 import { Frame } from "./Frame";
+import { steps } from "./steps";
 
 export type MonthSum = { month: string; in: Cents; out: Cents };
 
@@ -20,20 +22,20 @@ export function Months(p: {
   axis: (c: Cents) => string;
 }) {
   const rows = p.months.map((m) => [monthName(m.month), p.say(m.in), p.say(m.out), p.say(m.in - m.out)]);
+  const last = monthName(p.months.at(-1)?.month ?? p.chosen);
   return (
     <Frame
-      words={`Money in and out of ${p.months.length} months, to ${monthName(p.months.at(-1)?.month ?? p.chosen)}.`}
-      table={{ heads: ["Month", "In", "Out", "Left"], rows }}
+      words={plural(p.months.length, {
+        one: `Money in and out for # month through ${last}.`,
+        other: `Money in and out for # months through ${last}.`,
+      })}
+      table={{ heads: [t`Month`, t`Money in`, t`Money out`, t`Net`], rows }}
     >
       {(width) => {
         const shown = width < narrow ? p.months.slice(-7) : p.months;
         // Before the first payment nothing is known, which is not the same as nothing left.
-        const known = shown.slice(
-          Math.max(
-            0,
-            shown.findIndex((m) => m.in !== 0n || m.out !== 0n),
-          ),
-        );
+        const began = shown.findIndex((m) => m.in !== 0n || m.out !== 0n);
+        const known = began < 0 ? [] : shown.slice(began);
         const top = shown.flatMap((m) => [length(m.in), length(m.out)]).reduce((a, b) => Math.max(a, b), 1);
         const x = scaleBand(
           shown.map((m) => m.month),
@@ -46,7 +48,7 @@ export function Months(p: {
           .x(mid)
           .y((m) => y(length(m.in - m.out)));
         return (
-          <svg width={width} height={height} role="group" aria-label="Choose a month">
+          <svg width={width} height={height} role="group" aria-label={t`Select a month`}>
             {shown
               .filter((m) => m.month === p.chosen)
               .map((m) => (
@@ -60,11 +62,11 @@ export function Months(p: {
                   rx="6"
                 />
               ))}
-            {y.ticks(4).map((t) => (
-              <g key={t} aria-hidden="true">
-                <line className={t ? css.grid : css.zero} x1={box.left} x2={width} y1={y(t)} y2={y(t)} />
-                <text x={box.left - 8} y={y(t)} dy=".35em" textAnchor="end">
-                  {p.axis(BigInt(Math.round(t)) * 100n)}
+            {steps(y.ticks(4), known.length === 0).map((n) => (
+              <g key={n} aria-hidden="true">
+                <line className={n ? css.grid : css.zero} x1={box.left} x2={width} y1={y(n)} y2={y(n)} />
+                <text x={box.left - 8} y={y(n)} dy=".35em" textAnchor="end">
+                  {p.axis(BigInt(Math.round(n)) * 100n)}
                 </text>
               </g>
             ))}
@@ -75,7 +77,7 @@ export function Months(p: {
                 role="button"
                 tabIndex={0}
                 aria-pressed={m.month === p.chosen}
-                aria-label={`${monthName(m.month)}: in ${p.say(m.in)}, out ${p.say(m.out)}, left ${p.say(m.in - m.out)}`}
+                aria-label={t`${{ month: monthName(m.month) }}: money in ${{ moneyIn: p.say(m.in) }}, money out ${{ moneyOut: p.say(m.out) }}, net ${{ net: p.say(m.in - m.out) }}`}
                 onClick={() => p.onChoose(m.month)}
                 onKeyDown={(e) => {
                   if (e.key !== "Enter" && e.key !== " ") return;

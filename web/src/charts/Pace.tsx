@@ -1,14 +1,16 @@
+import { t } from "@lingui/core/macro";
 import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
 import type { Cents } from "#/lib/money";
 import { length } from "#/lib/money";
 import css from "./Chart.module.css";
 import { Frame } from "./Frame";
+import { steps } from "./steps";
 
 const height = 176;
 const box = { top: 14, bottom: 24, left: 44, right: 74 };
 
-/** What was spent by each day of a month, beside the month before it. */
+/** Spending by each day of a month, beside the month before if that is known. */
 export function Pace(p: {
   now: { name: string; sums: Cents[] };
   before: { name: string; sums: Cents[] };
@@ -18,18 +20,24 @@ export function Pace(p: {
   const days = Math.max(p.now.sums.length, p.before.sums.length, 28);
   const last = p.now.sums.at(-1) ?? 0n;
   const end = p.before.sums.at(-1) ?? 0n;
+  const beside = p.before.sums.length > 0;
   const top = [last, end, 100n].reduce((a, b) => (a > b ? a : b));
   const y = scaleLinear([0, length(top)], [height - box.bottom, box.top]).nice(3);
-  const words = `Spent in ${p.now.name} by day ${p.now.sums.length}: ${p.say(last)}. In all of ${p.before.name}: ${p.say(end)}.`;
+  const [month, day, spent] = [p.now.name, p.now.sums.length, p.say(last)];
+  const words = [t`Spent by day ${day} of ${month}: ${spent}.`];
+  if (beside) words.push(t`All of ${{ before: p.before.name }}: ${{ amount: p.say(end) }}.`);
   const row = (i: number) => [
     String(i + 1),
     p.now.sums[i] === undefined ? "" : p.say(p.now.sums[i]),
-    p.before.sums[i] === undefined ? "" : p.say(p.before.sums[i]),
+    ...(beside ? [p.before.sums[i] === undefined ? "" : p.say(p.before.sums[i])] : []),
   ];
   return (
     <Frame
-      words={words}
-      table={{ heads: ["Day", p.now.name, p.before.name], rows: Array.from({ length: days }, (_, i) => row(i)) }}
+      words={words.join(" ")}
+      table={{
+        heads: [t`Day`, p.now.name, ...(beside ? [p.before.name] : [])],
+        rows: Array.from({ length: days }, (_, i) => row(i)),
+      }}
     >
       {(width) => {
         const x = scaleLinear([0, days - 1], [box.left, width - box.right]);
@@ -42,14 +50,16 @@ export function Pace(p: {
           .y1((c) => y(length(c)));
         const here = { x: x(p.now.sums.length - 1), y: y(length(last)) };
         const there = y(length(end));
-        const both = Math.abs(there - here.y) < 30 && p.now.sums.length > days - 4;
+        // The name of the point stands off the other line, but never on the days at the foot.
+        const below = beside && there < here.y && here.y < height - box.bottom - 18;
+        const both = beside && Math.abs(there - here.y) < 30 && p.now.sums.length > days - 4;
         return (
           <svg width={width} height={height} aria-hidden="true">
-            {y.ticks(3).map((t) => (
-              <g key={t}>
-                <line className={t ? css.grid : css.zero} x1={box.left} x2={width - box.right} y1={y(t)} y2={y(t)} />
-                <text x={box.left - 8} y={y(t)} dy=".35em" textAnchor="end">
-                  {p.axis(BigInt(Math.round(t)) * 100n)}
+            {steps(y.ticks(3), last === 0n && end === 0n).map((n) => (
+              <g key={n}>
+                <line className={n ? css.grid : css.zero} x1={box.left} x2={width - box.right} y1={y(n)} y2={y(n)} />
+                <text x={box.left - 8} y={y(n)} dy=".35em" textAnchor="end">
+                  {p.axis(BigInt(Math.round(n)) * 100n)}
                 </text>
               </g>
             ))}
@@ -65,18 +75,22 @@ export function Pace(p: {
               <>
                 <circle className={css.dot} cx={here.x} cy={here.y} r="4" />
                 {!both && (
-                  <text className={css.strong} x={here.x + 8} y={here.y} dy={there < here.y ? "1.2em" : "-.6em"}>
+                  <text className={css.strong} x={here.x + 8} y={here.y} dy={below ? "1.2em" : "-.6em"}>
                     {p.say(last)}
                   </text>
                 )}
               </>
             )}
-            <text x={width - box.right + 8} y={there} dy="-.2em">
-              {p.before.name}
-            </text>
-            <text className={css.strong} x={width - box.right + 8} y={there} dy="1em">
-              {p.axis(end)}
-            </text>
+            {beside && (
+              <>
+                <text x={width - box.right + 8} y={there} dy="-.2em">
+                  {p.before.name}
+                </text>
+                <text className={css.strong} x={width - box.right + 8} y={there} dy="1em">
+                  {p.axis(end)}
+                </text>
+              </>
+            )}
           </svg>
         );
       }}

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import type { MouseEvent, ReactNode } from "react";
 import type { Cents } from "#/lib/money";
 import css from "./Chart.module.css";
@@ -14,7 +15,7 @@ type Props = {
   flow: Flow;
   say: (c: Cents) => string;
   brief: (c: Cents) => string;
-  /** What is written over the middle if it is one place. */
+  /** The label over the middle if it is a single node. */
   hub: string;
   /** Where the payments of a place are, or of one of its ribbons: those through a middle place. */
   way: (s: Spot, through?: Spot) => Way | undefined;
@@ -34,14 +35,14 @@ export function Sankey(p: Props) {
         .map((s) => `${s.name} ${p.say(s.amount)}`)
         .join(", ")}.`}
       table={{
-        heads: ["What", "Amount"],
-        rows: outer.map((s) => [`${s.side === "in" ? "from" : "to"} ${s.name}`, p.say(s.amount)]),
+        heads: [t`From / to`, t`Amount`],
+        rows: outer.map(({ side, name, amount }) => [side === "in" ? t`From ${name}` : t`To ${name}`, p.say(amount)]),
       }}
     >
       {(width) => {
         const { nodes, links } = layout(p.flow, width, height, labels);
         return (
-          <svg width={width} height={height} role="group" aria-label="Where it went">
+          <svg width={width} height={height} role="group" aria-label={t`Where your money went`}>
             {nodes.map((n) => (
               <Place key={n.id} node={n} links={links} one={mids === 1} props={p} />
             ))}

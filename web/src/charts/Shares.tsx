@@ -1,4 +1,6 @@
+import { t } from "@lingui/core/macro";
 import { scaleLinear } from "d3-scale";
+import { number, percent } from "#/lib/words";
 import css from "./Chart.module.css";
 import { Frame } from "./Frame";
 
@@ -19,30 +21,30 @@ export type Decider = {
   decided: number;
 };
 
-/** 92.5 → "92.5 %", 92 → "92 %" */
-export const percent = (n: number) => `${n.toLocaleString("en")} %`;
+export { percent };
 
-const between = (s: Share) => `${s.low.toLocaleString("en")} to ${percent(s.high)}`;
+/** How often a decider was correct, for those who listen. */
+function wordsOf({ name, right, decided }: Decider): string {
+  if (!right) return t`${name}: no decisions`;
+  const [correct, low, high, of] = [percent(right.percent), number(right.low), percent(right.high), percent(decided)];
+  return t`${name}: ${correct} correct (95% range ${low}–${high}) on ${of} of transactions`;
+}
 
 /** Several deciders on one line each: a point for how often they were right, on the span that chance allows. */
 export function Shares(p: { label: string; deciders: Decider[]; table: { heads: string[]; rows: string[][] } }) {
-  const words = p.deciders.map((d) =>
-    d.right
-      ? `${d.name}: right ${percent(d.right.percent)}, between ${between(d.right)}, of the ${percent(d.decided)} decided`
-      : `${d.name}: decided nothing`,
-  );
+  const words = [p.label, ...p.deciders.map(wordsOf)];
   const height = p.deciders.length * row + foot;
   return (
-    <Frame words={`${p.label}. ${words.join(". ")}.`} table={p.table}>
+    <Frame words={`${words.join(". ")}.`} table={p.table}>
       {(width) => {
         const x = scaleLinear([0, 100], [4, Math.max(4, width - 4)]);
         return (
           <svg width={width} height={height} role="img" aria-label={p.label}>
-            {[0, 25, 50, 75, 100].map((t) => (
-              <g key={t}>
-                <line className={t ? css.grid : css.zero} x1={x(t)} x2={x(t)} y1={20} y2={height - foot} />
-                <text x={x(t)} y={height - 4} textAnchor={t === 0 ? "start" : t === 100 ? "end" : "middle"}>
-                  {percent(t)}
+            {[0, 25, 50, 75, 100].map((n) => (
+              <g key={n}>
+                <line className={n ? css.grid : css.zero} x1={x(n)} x2={x(n)} y1={20} y2={height - foot} />
+                <text x={x(n)} y={height - 4} textAnchor={n === 0 ? "start" : n === 100 ? "end" : "middle"}>
+                  {percent(n)}
                 </text>
               </g>
             ))}
@@ -54,7 +56,9 @@ export function Shares(p: { label: string; deciders: Decider[]; table: { heads: 
                     {d.name}
                   </text>
                   <text className={css.over} x={width - 4} y={y - 14} textAnchor="end">
-                    {d.right ? `${percent(d.right.percent)} right of ${percent(d.decided)}` : "decided nothing"}
+                    {d.right
+                      ? t`${{ correct: percent(d.right.percent) }} correct on ${{ of: percent(d.decided) }}`
+                      : t`no decisions`}
                   </text>
                   {d.right && (
                     <>

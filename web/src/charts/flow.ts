@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { type SankeyLink, type SankeyNode, sankey } from "d3-sankey";
 import { type Cents, length } from "#/lib/money";
 import type { Tone } from "#/lib/tones";
@@ -14,11 +15,11 @@ export type FlowLink = SankeyLink<Spot, Link>;
 const sum = (all: { amount: Cents }[]) => all.reduce((n, s) => n + s.amount, 0n);
 const larger = (a: Spot, b: Spot) => (b.amount > a.amount ? 1 : b.amount < a.amount ? -1 : 0);
 
-/** What is never folded and stands last: what was left over or drawn. */
+/** The nodes that are never folded and come last: money saved or drawn. */
 export const lasts: readonly string[] = ["saved", "drawn"];
 
 /** The id of what was folded on a side. */
-export const folded = (side: "in" | "out") => `other ${side}`;
+export const folded = (side: "in" | "out") => `other:${side}`;
 
 /** Folds what is less than 2 % of a side, or past its first so many, into one place. */
 export function fold(flow: Flow, most: { in: number; out: number }): Flow {
@@ -33,9 +34,10 @@ export function fold(flow: Flow, most: { in: number; out: number }): Flow {
     const thin = rest.slice(kept.length);
     spots.push(...kept);
     if (thin.length === 1) spots.push(...thin);
-    if (thin.length > 1) {
+    const n = thin.length;
+    if (n > 1) {
       for (const s of thin) becomes.set(s.id, folded(side));
-      spots.push({ id: folded(side), name: `Other, ${thin.length} smaller`, amount: sum(thin), side, tone: 0 });
+      spots.push({ id: folded(side), name: t`Other (${n})`, amount: sum(thin), side, tone: 0 });
     }
     spots.push(...last);
   }
@@ -49,24 +51,42 @@ export function fold(flow: Flow, most: { in: number; out: number }): Flow {
   return { spots, ribbons: [...ribbons.values()].filter((r) => r.amount > 0n) };
 }
 
-/** Where everything stands: sources, what lies between, destinations. */
-export function layout(flow: Flow, width: number, height: number, labels: number) {
-  const place = new Map(flow.spots.map((s, i) => [s.id, i]));
+/** Whether any money moves in it. */
+export const moves = (flow: Flow): boolean => flow.ribbons.length > 0;
+
+/**
+ * Where everything stands: sources, what lies between, destinations. A flow in which nothing moves has no places; and
+ * a side without places takes no column, because the layout divides by what a column holds.
+ */
+export function layout(
+  flow: Flow,
+  width: number,
+  height: number,
+  labels: number,
+): { nodes: FlowNode[]; links: FlowLink[] } {
+  const ends = new Set(flow.ribbons.flatMap((r) => [r.source, r.target]));
+  const spots = flow.spots.filter((s) => ends.has(s.id));
+  const place = new Map(spots.map((s, i) => [s.id, i]));
+  const sides = (["in", "mid", "out"] as const).filter((side) => spots.some((s) => s.side === side));
   const links = flow.ribbons
-    .map((ribbon) => ({ source: place.get(ribbon.source) ?? 0, target: place.get(ribbon.target) ?? 0, ribbon }))
+    .flatMap((ribbon) => {
+      const [source, target] = [place.get(ribbon.source), place.get(ribbon.target)];
+      return source === undefined || target === undefined ? [] : [{ source, target, ribbon }];
+    })
     .sort((a, b) => a.source - b.source || a.target - b.target)
     .map((l) => ({ ...l, value: length(l.ribbon.amount) }));
+  if (links.length === 0) return { nodes: [], links: [] };
   return sankey<Spot, Link>()
     .nodeWidth(9)
-    .nodePadding(flow.spots.filter((s) => s.side === "mid").length > 1 ? 24 : 18)
-    .nodeAlign((n) => ({ in: 0, mid: 1, out: 2 })[(n as unknown as Spot).side])
+    .nodePadding(spots.filter((s) => s.side === "mid").length > 1 ? 24 : 18)
+    .nodeAlign((n) => sides.indexOf((n as unknown as Spot).side))
     .nodeSort(null as never)
     .linkSort(null as never)
     .iterations(0)
     .extent([
       [labels, 24],
       [width - labels, height - 8],
-    ])({ nodes: flow.spots.map((s) => ({ ...s })), links });
+    ])({ nodes: spots.map((s) => ({ ...s })), links });
 }
 
 /** The outline of a ribbon, as high at every place as where it begins; ribbons beside each other never cross. */

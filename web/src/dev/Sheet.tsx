@@ -38,7 +38,7 @@ export function Sheet() {
     <main className={css.sheet}>
       <h1>Components</h1>
       <Segments
-        label="Colours"
+        label="Theme"
         value={look}
         options={[
           ["system", "System"],
@@ -49,12 +49,12 @@ export function Sheet() {
       />
       <Part name="Buttons">
         <Button kind="filled" icon="check" keyed="A">
-          Agree to all 31
+          Approve all 31
         </Button>
         <Button icon="undo">Undo</Button>
         <Button kind="quiet">Keep</Button>
         <Button kind="fault">Remove</Button>
-        <Button disabled>Cannot</Button>
+        <Button disabled>Unavailable</Button>
         <Button kind="quiet" icon="x" aria-label="Close" />
       </Part>
       <Part name="Forms, notes, progress">
@@ -64,9 +64,9 @@ export function Sheet() {
             ["member", "Member"],
             ["viewer", "Viewer"],
           ]}
-          hint="What they may do"
+          hint="Sets their permissions"
         />
-        <Area label="Words" />
+        <Area label="Comment" />
         <Check label="Ask again" hint="Next time" defaultChecked />
         <Progress label="Import" done={3} of={7} />
         <Progress label="Sync" done={0} />
@@ -78,14 +78,19 @@ export function Sheet() {
       </Part>
       <Part name="Lists and tables">
         <Lines label="Accounts">
-          <Item name={long} hint="since Monday" end={<Sum value={1_234_56n} currency="EUR" />} />
+          <Item name={long} hint="Last synced Monday" end={<Sum value={1_234_56n} currency="EUR" />} />
           <Item name="Cash" end={<Button>Open</Button>} />
         </Lines>
-        <Table label="Sums" heads={["Month", "Out"]} num={[1]} rows={[{ key: "a", cells: ["June", say(1_00n)] }]} />
+        <Table
+          label="Sums"
+          heads={["Month", "Money out"]}
+          num={[1]}
+          rows={[{ key: "a", cells: ["June", say(1_00n)] }]}
+        />
         <Facts
           facts={[
-            ["Made", "on Monday"],
-            ["By", long],
+            ["Created", "Monday"],
+            ["Owner", long],
           ]}
         />
       </Part>
@@ -124,13 +129,13 @@ export function Sheet() {
       <Part name="Fields and filters">
         <Search label="Search names" keyed="/" />
         <Field label="Name" hint="As others see it" />
-        <Field label="Password" type="password" fault="Write the password that you sign in with." />
+        <Field label="Password" type="password" fault="Enter your password." />
         <Toggle on={on} onChange={setOn}>
           Money in
         </Toggle>
         <PickerButton
           label="Category"
-          choices={tones.map((t) => ({ value: String(t), label: `Colour ${t}`, look: { tone: t, icon: "cart" } }))}
+          choices={tones.map((t) => ({ value: String(t), label: `Color ${t}`, look: { tone: t, icon: "cart" } }))}
           value={picked}
           onPick={(c) => pick(c.value)}
           onClear={() => pick(undefined)}
@@ -139,19 +144,20 @@ export function Sheet() {
         </PickerButton>
       </Part>
       <Part name="Dialogs and toasts">
-        <Button onClick={() => setOpen(true)}>Open a dialog</Button>
-        <Button onClick={() => toasts.say({ text: "Filed 12 under Groceries", undo: () => {} })}>Say it</Button>
-        <Button onClick={() => toasts.say({ text: "The server did not answer.", bad: true, note: "Request 4f2a" })}>
-          Say what is wrong
+        <Button onClick={() => setOpen(true)}>Open dialog</Button>
+        <Button onClick={() => toasts.say({ text: "12 transactions categorized as Groceries", undo: () => {} })}>
+          Show toast
+        </Button>
+        <Button
+          onClick={() =>
+            toasts.say({ text: "Can’t reach the server. Nothing was changed.", bad: true, note: "Request ID 4f2a" })
+          }
+        >
+          Show error
         </Button>
       </Part>
-      <Dialog
-        open={open}
-        onClose={() => setOpen(false)}
-        title="Undo 31 changes"
-        hint="Three stay, because a person holds them."
-      >
-        <DialogBody>They go back to what they were this morning.</DialogBody>
+      <Dialog open={open} onClose={() => setOpen(false)} title="Undo 31 changes?" hint="3 won’t change: locked">
+        <DialogBody>This restores the values from this morning.</DialogBody>
         <DialogFoot>
           <Button kind="quiet" onClick={() => setOpen(false)}>
             Cancel
@@ -166,12 +172,12 @@ export function Sheet() {
           <Bones rows={3} />
         </Card>
         <Card title="Empty">
-          <Empty title="Nothing to review" action={<Button>See all</Button>}>
-            The next payments come with the next sync.
+          <Empty title="Nothing to review" action={<Button>View all</Button>}>
+            New transactions appear here after the next sync.
           </Empty>
         </Card>
-        <Card title="A fault">
-          <Fault error={new Error("gone")} what="The list" retry={() => {}} />
+        <Card title="Error">
+          <Fault error={new Error("gone")} what="the list" retry={() => {}} />
         </Card>
         <Card title="A card" aside="beside" foot="Below">
           Inside
@@ -201,7 +207,7 @@ export function Sheet() {
               { id: "pay", name: "Salary", amount: 342000n, side: "in" },
               { id: "all", name: "All accounts", amount: 342000n, side: "mid" },
               { id: "rent", name: "Rent", amount: 148000n, tone: 7, side: "out" },
-              { id: "saved", name: "Left over", amount: 194000n, side: "out" },
+              { id: "saved", name: "Saved", amount: 194000n, side: "out" },
             ],
             ribbons: [
               { source: "pay", target: "all", amount: 342000n },
@@ -209,7 +215,7 @@ export function Sheet() {
               { source: "all", target: "saved", amount: 194000n },
             ],
           }}
-          hub="In €3,420"
+          hub="Money in €3,420"
           say={say}
           brief={(c) => rounded(c, "EUR")}
           way={() => undefined}

@@ -1,4 +1,4 @@
-/** What addresses hold beside their path. Whatever does not fit is left out, because people edit addresses. */
+/** The search part of addresses. Invalid values are left out, because people edit addresses. */
 type Raw = Record<string, unknown>;
 
 const text = (v: unknown) => (typeof v === "string" && v !== "" ? v : typeof v === "number" ? String(v) : undefined);

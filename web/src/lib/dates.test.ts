@@ -18,7 +18,7 @@ it("says days as people do", () => {
 it("gives the time only of today and yesterday", () => {
   const now = new Date(2026, 10, 15, 18, 0);
   expect(moment(new Date(2026, 10, 15, 8, 15).toISOString(), now)).toBe("08:15");
-  expect(moment(new Date(2026, 10, 14, 8, 15).toISOString(), now)).toBe("yesterday, 08:15");
+  expect(moment(new Date(2026, 10, 14, 8, 15).toISOString(), now)).toBe("yesterday at 08:15");
   expect(moment(new Date(2026, 10, 1, 8, 15).toISOString(), now)).toBe("1 Nov");
   expect(dayHead("2026-11-15", now)).toBe("Today, Sunday 15 November");
   expect(dayHead("2025-11-15", now)).toBe("Saturday 15 November 2025");

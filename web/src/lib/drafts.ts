@@ -1,10 +1,10 @@
 /**
- * What was typed into a form stays with the tab when its session ends: whoever signs in again comes back to
- * the same address and finds the words there. Passwords and files are never kept.
+ * Text typed into a form stays with the tab when its session ends: after signing in again, a person comes back to the
+ * same address and finds the text there. Passwords and files are never kept.
  */
 type Draft = Record<string, string>;
 
-const key = (name: string) => `draft ${location.pathname}${location.search} ${name}`;
+const key = (name: string) => ["draft", location.pathname + location.search, name].join(" ");
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 

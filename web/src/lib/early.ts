@@ -1,6 +1,6 @@
 /**
- * Answers that are asked for before the app is here. The page's first script starts these requests, so that they
- * travel while the rest is loaded and compiled; whoever asks for the same address next is given the answer.
+ * Responses that are requested before the app is here. The page's first script starts these requests, so they travel
+ * while the rest is loaded and compiled. The next request for the same address gets the response.
  */
 const started = new Map<string, { at: number; answer: Promise<Response> }>();
 
@@ -10,7 +10,7 @@ const good = 5000; // milliseconds, after which an answer is too old to be given
 export function askEarly(addresses: readonly string[]) {
   for (const a of addresses) {
     const answer = fetch(a, { credentials: "same-origin" });
-    answer.catch(() => {}); // whoever takes it is told
+    answer.catch(() => {}); // the caller that takes it gets the error
     started.set(a, { at: performance.now(), answer });
   }
 }

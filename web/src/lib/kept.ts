@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** A choice that this browser keeps: the theme, whether amounts are hidden. */
+/** A choice that this browser keeps, in all its tabs at once: the theme, whether amounts are hidden. */
 export function kept<T extends string>(name: string, values: readonly [T, ...T[]], applied: (v: T) => void) {
   const listeners = new Set<() => void>();
   const read = (): T => {
@@ -9,13 +9,20 @@ export function kept<T extends string>(name: string, values: readonly [T, ...T[]
   };
   let now = read();
   applied(now);
+  const become = (v: T) => {
+    now = v;
+    applied(v);
+    for (const f of listeners) f();
+  };
+  // Only the other tabs get this event when one of them stores a value. Without a key, everything was cleared.
+  addEventListener("storage", (e) => {
+    if ((e.key === name || e.key === null) && read() !== now) become(read());
+  });
   return {
     get: () => now,
     set(v: T) {
-      now = v;
       localStorage.setItem(name, v);
-      applied(v);
-      for (const f of listeners) f();
+      become(v);
     },
     use: () =>
       useSyncExternalStore(

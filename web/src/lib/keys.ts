@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from "react";
 
-/** What single keys do; a sequence is written "g t", and "Mod a" is A with Ctrl or Cmd. */
+/** The actions of single keys; a sequence is written "g t", and "Mod a" is A with Ctrl or Cmd. */
 export type Keys = Record<string, (e: KeyboardEvent) => void>;
 
 const typing = (t: EventTarget | null) =>

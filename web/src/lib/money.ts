@@ -1,7 +1,9 @@
+import { locale, moneyLocale } from "./locale";
+
 /**
- * Money is exact. The API sends decimals, such as 12.5; here they are whole hundredths in a bigint,
- * which add up without a rounding error. Positive is money out, as everywhere in coffer. Amounts of
- * two currencies never meet: what adds them is a Purse.
+ * Money is exact. The API sends decimals, such as 12.5; here they are whole hundredths in a bigint, which add up
+ * without a rounding error. Positive is money out, as everywhere in coffer. Amounts of two currencies are never added
+ * directly; a Purse adds them by currency.
  */
 export type Cents = bigint;
 
@@ -13,7 +15,7 @@ const decimal = /^(-?)(\d+)(?:\.(\d{1,2})0*)?$/;
  */
 export function cents(amount: number | string): Cents {
   const m = decimal.exec(String(amount));
-  if (!m) throw new Error(`${amount} is not an amount`);
+  if (!m) throw new RangeError(`${amount} is not an amount`);
   const n = BigInt(`${m[2]}${(m[3] ?? "").padEnd(2, "0")}`);
   return m[1] ? -n : n;
 }
@@ -24,15 +26,6 @@ export const abs = (n: Cents): Cents => (n < 0n ? -n : n);
 export function text(n: Cents): `${number}` {
   const digits = abs(n).toString().padStart(3, "0");
   return `${n < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}` as `${number}`;
-}
-
-/** An amount as people type it, with or without commas between thousands; null if it is none. */
-export function typed(s: string): Cents | null {
-  const plain = s.replace(/[\s'’]/g, "").replace("−", "-");
-  const whole = /^-?\d{1,3}(,\d{3})+(\.\d{1,2})?$/.test(plain)
-    ? plain.replaceAll(",", "")
-    : plain.replace(/,(\d{1,2})$/, ".$1");
-  return /^-?\d{1,13}(\.\d{1,2})?$/.test(whole) ? cents(whole) : null;
 }
 
 /** For the length of a bar and nothing else. */
@@ -46,10 +39,10 @@ function format(currency: string, whole: boolean): Intl.NumberFormat {
   if (!f) {
     const digits = whole ? { maximumFractionDigits: 0 } : {};
     try {
-      f = new Intl.NumberFormat("en", { style: "currency", currency, ...digits });
+      f = new Intl.NumberFormat(moneyLocale(), { style: "currency", currency, ...digits });
     } catch {
-      // A code that is no currency, such as a bank's own points.
-      f = new Intl.NumberFormat("en", { minimumFractionDigits: whole ? 0 : 2, ...digits });
+      // The code is not a currency, such as a bank's own points.
+      f = new Intl.NumberFormat(locale, { minimumFractionDigits: whole ? 0 : 2, ...digits });
     }
     formats.set(key, f);
   }
@@ -64,26 +57,31 @@ export const money = (n: Cents, currency: string): string => minus(format(curren
 /** Without the small change, where the figure beside it says it all. */
 export const rounded = (n: Cents, currency: string): string => minus(format(currency, true).format(text(n)));
 
-/** What a model cost. One answer may cost less than a cent, which is still said. */
+/** The cost of a model. One answer may cost less than a cent, which is still shown. */
 export const dollars = (n: number): string =>
   n > 0 && n < 0.01
-    ? new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumSignificantDigits: 2 }).format(n)
+    ? new Intl.NumberFormat(moneyLocale(), { style: "currency", currency: "USD", maximumSignificantDigits: 2 }).format(
+        n,
+      )
     : format("USD", false).format(n);
 
-const short = new Map<string, Intl.NumberFormat>();
+/** An exchange rate without an exponent, which JavaScript writes from seven decimals on. */
+export const plainRate = (rate: number): string =>
+  new Intl.NumberFormat(locale, { maximumFractionDigits: 9, useGrouping: false }).format(rate);
+
+const shortened = new Map<string, Intl.NumberFormat>();
 
 /** For the axis of a chart: "€10K". */
 export function compact(n: Cents, currency: string): string {
-  let f = short.get(currency);
+  let f = shortened.get(currency);
   if (!f) {
-    f = new Intl.NumberFormat("en", {
-      style: "currency",
-      currency,
-      notation: "compact",
-      maximumFractionDigits: 1,
-      minimumFractionDigits: 0,
-    });
-    short.set(currency, f);
+    const few = { notation: "compact", maximumFractionDigits: 1, minimumFractionDigits: 0 } as const;
+    try {
+      f = new Intl.NumberFormat(moneyLocale(), { style: "currency", currency, ...few });
+    } catch {
+      f = new Intl.NumberFormat(locale, few);
+    }
+    shortened.set(currency, f);
   }
   return minus(f.format(text(n)));
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 /** The one thing that lies over the page, if any. */
-export type Overlay = "palette" | "keys" | "more" | null;
+export type Overlay = "palette" | "keys" | "add" | null;
 
 let now: Overlay = null;
 const listeners = new Set<() => void>();

@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
-import { payments } from "./words";
+import { transactions } from "./words";
 
-it("counts payments as people say it", () => {
-  expect([0, 1, 2, 1234].map(payments)).toEqual(["0 payments", "1 payment", "2 payments", "1,234 payments"]);
+it("counts transactions as people say it", () => {
+  expect([0, 1, 2, 1234].map(transactions)).toEqual([
+    "0 transactions",
+    "1 transaction",
+    "2 transactions",
+    "1,234 transactions",
+  ]);
 });

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { Segments } from "#/ui/Button";
 
 /** Which currency is shown, where there is more than one: they are never added up. */
@@ -11,5 +12,5 @@ export function Currencies({
   onChange: (v: string) => void;
 }) {
   if (all.length < 2) return null;
-  return <Segments label="Currency" value={value} options={all.map((c) => [c, c] as const)} onChange={onChange} />;
+  return <Segments label={t`Currency`} value={value} options={all.map((c) => [c, c] as const)} onChange={onChange} />;
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { type Connection, removeConnection } from "#/api/connections";
 import { Button } from "#/ui/Button";
@@ -9,25 +11,32 @@ export const emptied = (b: Connection) => b.provider === "csv" && b.status === "
 
 /** Why a bank is empty, and what can be done with it. */
 export function EmptyBank({ bank: b, link }: { bank: Connection; link?: boolean }) {
-  const name = b.institution_name ?? "The bank";
+  const name = b.institution_name ?? t`This bank`;
   const remove = useDeed({
     act: () => removeConnection(b.id),
     touches: ["connections", "sync", "overview", "accounts"],
-    said: `${name} was removed`,
+    said: t`${name} removed`,
   });
   return (
     <Note>
       <span className="grow">
-        <bdi>{name}</bdi> has no account:{" "}
-        {b.last_sync_at ? "what was imported into it was undone." : "no file was imported into it yet."}
+        {b.last_sync_at ? (
+          <Trans>
+            <bdi>{name}</bdi> has no accounts because its import was undone.
+          </Trans>
+        ) : (
+          <Trans>
+            <bdi>{name}</bdi> has no accounts. No statement imported yet.
+          </Trans>
+        )}
       </span>
       {link && (
         <Link className="link" to="/import" search={{}}>
-          Import a file
+          <Trans>Import statement</Trans>
         </Link>
       )}
       <Button icon="trash" disabled={remove.isPending} onClick={() => remove.mutate()}>
-        Remove the empty bank
+        <Trans>Remove bank</Trans>
       </Button>
     </Note>
   );

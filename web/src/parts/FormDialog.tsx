@@ -1,12 +1,14 @@
+import { Trans } from "@lingui/react/macro";
 import type { ReactNode, SubmitEvent } from "react";
 import { ApiError } from "#/api/client";
 import { restoreDraft } from "#/lib/drafts";
 import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Note } from "#/ui/Form";
-import { sentence } from "./edit";
+import { failure, sentence } from "./edit";
+import { meaning } from "./refusals";
 
-/** What a form holds, by the names of its fields. */
+/** The values of a form, by the names of its fields. */
 export type Filled = {
   text: (name: string) => string;
   /** null for an empty field */
@@ -26,24 +28,26 @@ export function filled(form: HTMLFormElement): Filled {
   };
 }
 
-/** What is wrong, in the server's words. */
+/** The errors of the fields, in the server's words. */
 export function Refused({ error }: { error: unknown }) {
   if (!error || (error instanceof ApiError && error.wantsProof)) return null;
   const details = error instanceof ApiError ? error.details : [];
+  const first = error instanceof ApiError && details.length ? meaning(error.code) : "";
   return (
     <Note mood="bad">
       <div>
+        {first && <p>{first}</p>}
         {details.length
           ? details.map((d) => (
               <p key={`${d.field} ${d.message}`}>{sentence(`${d.field?.replaceAll("_", " ")} ${d.message}`)}</p>
             ))
-          : sentence(error instanceof ApiError ? error.message : "The server did not answer. Nothing was changed")}
+          : failure(error)}
       </div>
     </Note>
   );
 }
 
-/** A question with fields. What was typed outlives a sign-in under the name of its `draft`. */
+/** A dialog with fields. Typed text outlives a sign-in under the name of its `draft`. */
 export function FormDialog(p: {
   open: boolean;
   onClose: () => void;
@@ -74,7 +78,7 @@ export function FormDialog(p: {
         <DialogFoot>
           {p.foot}
           <Button kind="quiet" onClick={p.onClose}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button kind={p.fault ? "fault" : "filled"} type="submit" disabled={p.busy}>
             {p.act}

@@ -1,32 +1,32 @@
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "#/api/client";
 import { dayShort, localDay } from "#/lib/dates";
 import { Note } from "#/ui/Form";
 import { sentence } from "./edit";
 
-const told = ["links_proposed", "stale", "data_ends", "no_balance"];
+const told = ["links_proposed", "stale", "data_ends", "no_balance", "recurring_only"];
+const plainly = ["data_ends", "recurring_only"]; // nothing is wrong
 
-/** A note in the words of the screens: payments, and days as they are said. */
+/** The server's note, with days as screens show them. */
 const plain = (message: string) =>
-  sentence(message)
-    .replace(/\d{4}-\d\d-\d\d/g, (day) => dayShort(day, localDay(new Date())))
-    .replace(/\btransaction(s?)\b/g, "payment$1");
+  sentence(message).replace(/\d{4}-\d\d-\d\d/g, (day) => dayShort(day, localDay(new Date())));
 
-/** What figures do not say by themselves, with the way to what would mend it. */
+/** Remarks about figures, each with a link to fix the cause. */
 export function Notes({ notes }: { notes: readonly Schemas["Note"][] | undefined }) {
   return notes
     ?.filter((n) => told.includes(n.code))
     .map((n) => (
-      <Note key={n.code + n.message} mood={n.code === "data_ends" ? "info" : "warn"}>
+      <Note key={n.code + n.message} mood={plainly.includes(n.code) ? "info" : "warn"}>
         <span className="grow">{plain(n.message)}</span>
         {n.code === "links_proposed" && (
-          <Link className="link" to="/links" search={{}}>
-            Look at them
+          <Link className="link" to="/review/links" search={{}}>
+            <Trans>Review</Trans>
           </Link>
         )}
         {(n.code === "stale" || n.code === "no_balance") && (
           <Link className="link" to="/accounts" search={{}}>
-            Accounts
+            <Trans>Go to accounts</Trans>
           </Link>
         )}
       </Note>

@@ -1,17 +1,22 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Note } from "#/ui/Form";
 import { toasts } from "#/ui/toasts";
-import { sorry } from "./edit";
 
-const copy = (text: string) => navigator.clipboard.writeText(text).then(() => toasts.say({ text: "Copied" }), sorry);
+const copy = (text: string) =>
+  navigator.clipboard.writeText(text).then(
+    () => toasts.say({ text: t`Copied` }),
+    () => toasts.say({ bad: true, text: t`Couldn’t copy. Select the text and copy it yourself.` }),
+  );
 
 /** A secret that is shown this once: only its own button closes it. */
 export function Once(p: {
   open: boolean;
   title: string;
-  /** What it is, in one word. */
+  /** The kind of secret, in one word. */
   what: string;
   secret: string;
   hint?: ReactNode;
@@ -22,7 +27,7 @@ export function Once(p: {
       open={p.open}
       onClose={() => {}}
       title={p.title}
-      hint="Copy it now. It is shown this once, and nobody can look it up later."
+      hint={t`Copy this now. You won’t be able to see it again.`}
       wide
     >
       <DialogBody>
@@ -33,10 +38,10 @@ export function Once(p: {
       </DialogBody>
       <DialogFoot>
         <Button kind="quiet" onClick={p.onDone}>
-          I have copied it
+          <Trans>Done</Trans>
         </Button>
         <Button kind="filled" icon="copy" onClick={() => void copy(p.secret)}>
-          Copy {p.what}
+          <Trans>Copy {{ what: p.what }}</Trans>
         </Button>
       </DialogFoot>
     </Dialog>

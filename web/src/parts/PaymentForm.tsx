@@ -1,9 +1,12 @@
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { accountName, accounts } from "#/api/accounts";
 import { correct, createPayment, payee, type Transaction } from "#/api/transactions";
 import { localDay } from "#/lib/dates";
-import { abs, cents, text, typed } from "#/lib/money";
+import { abs, cents, text } from "#/lib/money";
+import { typed } from "#/lib/typed";
+import { AmountField } from "#/ui/AmountField";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { useDeed } from "./deed";
@@ -11,12 +14,20 @@ import { type Filled, FormDialog } from "./FormDialog";
 
 const touches = ["transactions", "accounts", "overview", "cashflow", "changes", "review"] as const;
 
-/** Cash comes first, because what is written down is mostly paid with it; then what payments are made from. */
+/** Cash comes first, because most transactions that are added manually are paid with it; then accounts to pay from. */
 const rank = (a: { provider: string; type: string }) =>
   (a.type === "depository" ? 0 : a.type === "credit" ? 2 : 4) + (a.provider === "manual" ? 0 : 1);
 
-/** Writes a payment down, or corrects one that was written down: the amount first, because it is what one knows. */
-export function PaymentForm({ of: t, account, onClose }: { of?: Transaction; account?: string; onClose: () => void }) {
+/** Adds a transaction, or edits one that was added manually: the amount first, because it is what people know. */
+export function PaymentForm({
+  of: row,
+  account,
+  onClose,
+}: {
+  of?: Transaction;
+  account?: string;
+  onClose: () => void;
+}) {
   const all = (useQuery(accounts).data ?? [])
     .filter((a) => !a.hidden && !a.closed_on)
     .sort((a, b) => rank(a) - rank(b));
@@ -24,8 +35,8 @@ export function PaymentForm({ of: t, account, onClose }: { of?: Transaction; acc
   const today = localDay(new Date());
   const save = useDeed({
     act: (f: { account: string; amount: number; date: string; name: string; detail: string | null }) =>
-      t
-        ? correct(t.id, { amount: f.amount, date: f.date, name: f.name, detail: f.detail })
+      row
+        ? correct(row.id, { amount: f.amount, date: f.date, name: f.name, detail: f.detail })
         : createPayment({
             account_id: f.account,
             amount: f.amount,
@@ -34,14 +45,17 @@ export function PaymentForm({ of: t, account, onClose }: { of?: Transaction; acc
             ...(f.detail && { detail: f.detail }),
           }),
     touches,
-    said: (r) => (t ? "Corrected" : r.data.excluded ? "Added; the bank's own counts" : `${payee(r.data)} is added`),
+    said: (r) => {
+      if (row) return t`Transaction updated`;
+      return r.data.excluded ? t`Added and matched with the bank’s` : t`${{ payee: payee(r.data) }} added`;
+    },
     change: (r) => r.change,
     quiet: true,
   });
   const submit = (f: Filled) => {
     const amount = typed(f.text("amount"));
     const good = amount !== null && amount > 0n;
-    setFault(good ? undefined : "Write an amount such as 12.50.");
+    setFault(good ? undefined : t`Enter an amount, for example 12.50.`);
     if (!good) return;
     save.mutate(
       {
@@ -58,50 +72,50 @@ export function PaymentForm({ of: t, account, onClose }: { of?: Transaction; acc
     <FormDialog
       open
       onClose={onClose}
-      title={t ? "Correct this payment" : "Add a payment"}
-      hint={t ? undefined : "For cash, and for what the bank has not told yet. If it comes later, it counts once."}
-      act={t ? "Save it" : "Add the payment"}
+      title={row ? t`Edit transaction` : t`Add transaction`}
+      hint={
+        row ? undefined : t`For cash, or something the bank hasn’t posted yet. If it arrives later, it counts once.`
+      }
+      act={row ? t`Save` : t`Add transaction`}
       busy={save.isPending}
       error={save.error}
       onSubmit={submit}
     >
       <Fields>
-        <Field
-          label="Amount"
+        <AmountField
+          label={t`Amount`}
           name="amount"
-          inputMode="decimal"
-          placeholder="12.50"
-          autoComplete="off"
-          defaultValue={t && text(abs(cents(t.amount)))}
+          example={1250n}
+          amount={row && abs(cents(row.amount))}
           fault={fault}
           required
         />
         <Select
-          label="Which way"
+          label={t`Direction`}
           name="way"
-          defaultValue={t && t.amount < 0 ? "in" : "out"}
+          defaultValue={row && row.amount < 0 ? "in" : "out"}
           options={[
-            ["out", "Money out"],
-            ["in", "Money in"],
+            ["out", t`Money out`],
+            ["in", t`Money in`],
           ]}
         />
-        <Field label="To or from whom" name="name" maxLength={256} autoComplete="off" defaultValue={t?.name} required />
-        {!t && (
+        <Field label={t`Payee`} name="name" maxLength={256} autoComplete="off" defaultValue={row?.name} required />
+        {!row && (
           <Select
             key={all.length}
-            label="Account"
+            label={t`Account`}
             name="account"
             defaultValue={account ?? all[0]?.id}
             options={all.map((a) => [a.id, accountName(a)] as const)}
           />
         )}
-        <Field label="Day" name="date" type="date" defaultValue={t?.date ?? today} required />
+        <Field label={t`Date`} name="date" type="date" defaultValue={row?.date ?? today} required />
         <Field
-          label="What it was for, if you like"
+          label={t`Memo (optional)`}
           name="detail"
           maxLength={512}
           autoComplete="off"
-          defaultValue={t?.detail ?? ""}
+          defaultValue={row?.detail ?? ""}
         />
       </Fields>
     </FormDialog>

@@ -12,13 +12,13 @@ export type Rank = {
   name: string;
   look: Look;
   amount: Cents;
-  /** What it was before, if that is compared. */
+  /** The previous value, if it is compared. */
   before?: Cents;
   hint?: ReactNode;
   search?: TransactionsSearch;
 };
 
-/** What was most, with a bar for each, what it was before, and the way to its payments. */
+/** The largest first, each with a bar, its previous value, and a link to its payments. */
 export function Ranked(p: { ranks: Rank[]; currency: string; change?: (now: Cents, before: Cents) => ReactNode }) {
   const most = p.ranks.reduce((n, r) => (r.amount > n ? r.amount : n), 1n);
   return (
@@ -32,7 +32,12 @@ export function Ranked(p: { ranks: Rank[]; currency: string; change?: (now: Cent
             {p.change && <span className={css.change}>{r.before !== undefined && p.change(r.amount, r.before)}</span>}
             <svg className={css.bar} aria-hidden="true">
               <rect className={css.track} width="100%" height="4" rx="2" />
-              <rect className={css.value} width={`${(100 * length(r.amount)) / length(most)}%`} height="4" rx="2" />
+              <rect
+                className={css.value}
+                width={`${Math.max(0, (100 * length(r.amount)) / length(most))}%`}
+                height="4"
+                rx="2"
+              />
             </svg>
             {r.hint && <span className={`${css.hint} small dim`}>{r.hint}</span>}
           </>

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { Session, SignIn } from "#/api/people";
 import { session } from "#/api/session";
@@ -7,20 +10,25 @@ import { Badge } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
 
-const kinds = { password: "Password", passkey: "Passkey", oidc: "Sign-in by another service" } as const;
+const kinds = { password: msg`Password`, passkey: msg`Passkey`, oidc: msg`Single sign-on` };
 
-export const used = (at: string | null) => (at ? `last used ${moment(at)}` : "not used yet");
+export const used = (at: string | null) => (at ? t`last used ${{ when: moment(at) }}` : t`never used`);
 
 /** How a member can sign in; each can be removed where that is allowed. */
 export function SignInLines(p: { logins: readonly SignIn[]; onRemove?: (l: SignIn) => void; busy?: boolean }) {
-  if (p.logins.length === 0) return <p className="dim">None. They cannot sign in.</p>;
+  if (p.logins.length === 0)
+    return (
+      <p className="dim">
+        <Trans>None. This member can’t sign in yet.</Trans>
+      </p>
+    );
   return (
     <Lines>
       {p.logins.map((l) => (
         <Item
           key={l.id}
           mark={<Icon name={l.kind === "password" ? "lock" : l.kind === "passkey" ? "key" : "link"} />}
-          name={kinds[l.kind]}
+          name={i18n._(kinds[l.kind])}
           hint={
             <>
               {l.kind !== "password" && <bdi>{l.identifier} · </bdi>}
@@ -30,7 +38,7 @@ export function SignInLines(p: { logins: readonly SignIn[]; onRemove?: (l: SignI
           end={
             p.onRemove && (
               <Button kind="quiet" disabled={p.busy} onClick={() => p.onRemove?.(l)}>
-                Remove
+                <Trans>Remove</Trans>
               </Button>
             )
           }
@@ -43,7 +51,12 @@ export function SignInLines(p: { logins: readonly SignIn[]; onRemove?: (l: SignI
 /** Where a member is signed in, and how to end it. */
 export function SessionLines(p: { sessions: readonly Session[]; onEnd: (s: Session) => void; busy?: boolean }) {
   const here = useQuery(session).data?.session?.id;
-  if (p.sessions.length === 0) return <p className="dim">Nowhere.</p>;
+  if (p.sessions.length === 0)
+    return (
+      <p className="dim">
+        <Trans>No active sessions.</Trans>
+      </p>
+    );
   return (
     <Lines>
       {p.sessions.map((s) => (
@@ -51,13 +64,15 @@ export function SessionLines(p: { sessions: readonly Session[]; onEnd: (s: Sessi
           key={s.id}
           mark={<Icon name={/phone|android|ios/i.test(s.name) ? "phone" : "screen"} />}
           name={<bdi>{s.name}</bdi>}
-          hint={`since ${moment(s.created_at)}, ${used(s.last_used_at)}`}
+          hint={t`signed in ${{ when: moment(s.created_at) }} · ${{ used: used(s.last_used_at) }}`}
           end={
             s.id === here ? (
-              <Badge mood="act">This browser</Badge>
+              <Badge mood="act">
+                <Trans>This browser</Trans>
+              </Badge>
             ) : (
               <Button kind="quiet" disabled={p.busy} onClick={() => p.onEnd(s)}>
-                Sign out
+                <Trans>Sign out</Trans>
               </Button>
             )
           }

@@ -1,24 +1,33 @@
+import { i18n } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import { Button } from "#/ui/Button";
 import css from "./Top.module.css";
+
+const steps = {
+  month: { back: msg`Previous month`, on: msg`Next month` },
+  quarter: { back: msg`Previous quarter`, on: msg`Next quarter` },
+  year: { back: msg`Previous year`, on: msg`Next year` },
+};
 
 /** One step back or on in time, with where one is between. */
 export function Stepper(p: {
   name: string;
   short: string;
-  what: string;
+  what: keyof typeof steps;
   /** There is nothing before. */
   first?: boolean;
   last: boolean;
   onBack: () => void;
   onOn: () => void;
 }) {
+  const { back, on } = steps[p.what];
   return (
     <div className={css.stepper}>
       <Button
         kind="quiet"
         icon="back"
-        aria-label={`The ${p.what} before`}
-        title={`The ${p.what} before ([)`}
+        aria-label={i18n._(back)}
+        title={`${i18n._(back)} ([)`}
         disabled={p.first}
         onClick={p.onBack}
       />
@@ -29,8 +38,8 @@ export function Stepper(p: {
       <Button
         kind="quiet"
         icon="chev"
-        aria-label={`The ${p.what} after`}
-        title={`The ${p.what} after (])`}
+        aria-label={i18n._(on)}
+        title={`${i18n._(on)} (])`}
         disabled={p.last}
         onClick={p.onOn}
       />

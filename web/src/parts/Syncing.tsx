@@ -1,5 +1,8 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { cancelJob, type Job, job } from "#/api/jobs";
+import { number, transactions } from "#/lib/words";
 import { Button } from "#/ui/Button";
 import { Note, Progress } from "#/ui/Form";
 import { useEnd } from "./banks";
@@ -11,15 +14,17 @@ export function Syncing({ job: id, onEnd }: { job: string; onEnd: (j: Job) => vo
   useEnd(data, onEnd);
   const done = data?.progress.done ?? 0;
   const total = data?.progress.total;
+  const some = transactions(total ?? done);
+  const far = done === 0 ? [] : [total ? t`${{ done: number(done) }} of about ${some}` : some];
   return (
     <Note>
       <span className="grow" aria-live="polite">
-        {data?.state === "queued" ? "Waits for its turn" : "Fetching now"}
-        {done > 0 &&
-          ` · ${done.toLocaleString("en")}${total ? ` of about ${total.toLocaleString("en")}` : ""} payments`}
-        <Progress label="Fetching" done={done} of={total} />
+        {[data?.state === "queued" ? t`Queued` : t`Syncing…`, ...far].join(" · ")}
+        <Progress label={t`Syncing`} done={done} of={total} />
       </span>
-      <Button onClick={() => void cancelJob(id).catch(sorry)}>Stop</Button>
+      <Button onClick={() => void cancelJob(id).catch(sorry)}>
+        <Trans>Stop</Trans>
+      </Button>
     </Note>
   );
 }

@@ -1,38 +1,50 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import { amounts } from "#/lib/kept";
 import { overlay } from "#/lib/overlay";
 import { Button } from "#/ui/Button";
+import { Tabs } from "./Tabs";
 import css from "./Top.module.css";
+import { tabsAt } from "./tabs";
 
-/** The head of every screen: what it is, and the tools that are the same everywhere. */
+/** The head of every screen: its title, and the tools that are the same everywhere. */
 export function Top({ title, sub, children }: { title: string; sub?: ReactNode; children?: ReactNode }) {
   const hidden = amounts.use() === "hidden";
+  const path = useLocation({ select: (l) => l.pathname });
+  const tab = tabsAt(path).findLast((x, i) => i > 0 && x.to === path);
+  const named = tab ? `${i18n._(tab.name)} · ${title}` : title;
   useEffect(() => {
-    document.title = `${title} · coffer`;
-  }, [title]);
+    document.title = `${named} · coffer`;
+  }, [named]);
   return (
-    <header className={css.top}>
-      <h1>{title}</h1>
-      {sub && <span className={`${css.sub} dim`}>{sub}</span>}
-      <div className={css.tools}>
-        {children}
-        <span className="desk">
-          <Button icon="search" keyed="Ctrl K" onClick={() => overlay.set("palette")}>
-            Search or go to
-          </Button>
-        </span>
-        <span className={children ? css.never : "phone"}>
-          <Button kind="quiet" icon="search" aria-label="Search or go to" onClick={() => overlay.set("palette")} />
-        </span>
-        <Button
-          kind="quiet"
-          icon={hidden ? "shut" : "eye"}
-          aria-label="Hide amounts"
-          aria-pressed={hidden}
-          title={hidden ? "Show amounts (.)" : "Hide amounts (.)"}
-          onClick={() => amounts.set(hidden ? "shown" : "hidden")}
-        />
-      </div>
-    </header>
+    <>
+      <header className={css.top}>
+        <h1>{title}</h1>
+        {sub && <span className={`${css.sub} dim`}>{sub}</span>}
+        <div className={css.tools}>
+          {children}
+          <span className="desk">
+            <Button icon="search" keyed="Ctrl K" onClick={() => overlay.set("palette")}>
+              <Trans>Search</Trans>
+            </Button>
+          </span>
+          <span className={children ? css.never : "phone"}>
+            <Button kind="quiet" icon="search" aria-label={t`Search`} onClick={() => overlay.set("palette")} />
+          </span>
+          <Button
+            kind="quiet"
+            icon={hidden ? "shut" : "eye"}
+            aria-label={t`Hide amounts`}
+            aria-pressed={hidden}
+            title={hidden ? t`Show amounts (.)` : t`Hide amounts (.)`}
+            onClick={() => amounts.set(hidden ? "shown" : "hidden")}
+          />
+        </div>
+      </header>
+      <Tabs path={path} />
+    </>
   );
 }

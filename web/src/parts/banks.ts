@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type Connection, linkSession, reauthSession, syncNow } from "#/api/connections";
@@ -5,6 +6,7 @@ import { ended, type Job } from "#/api/jobs";
 import { toasts } from "#/ui/toasts";
 import { sorry } from "./edit";
 import { proven } from "./proof";
+import { refusal } from "./refusals";
 
 /** Where the bank's page sends people back to. The server takes an address only if nobody can listen in. */
 function back(path: string): string | undefined {
@@ -26,7 +28,7 @@ export const signInAgain = (id: string) => leave(() => reauthSession(id, back("/
 export const wantsSignIn = (c: Pick<Connection, "status" | "status_reason">) =>
   c.status === "pending_reauth" || (c.status === "active" && c.status_reason === "CONSENT_EXPIRING");
 
-/** What a sync may have changed. */
+/** The data that a sync may have changed. */
 const touched = [["accounts"], ["connections"], ["sync"], ["overview"], ["transactions"], ["changes"], ["cashflow"]];
 
 /** Starts the sync of a connection, and knows its job until it has ended. */
@@ -40,7 +42,7 @@ export function useSync(running: string | undefined) {
   });
   const over = (j: Job) => {
     setJob(undefined);
-    if (j.state === "failed") toasts.say({ bad: true, text: j.error?.message ?? "The bank could not be read." });
+    if (j.state === "failed") toasts.say({ bad: true, text: j.error ? refusal(j.error) : t`Sync failed.` });
     for (const queryKey of touched) void client.invalidateQueries({ queryKey });
   };
   return { job: job ?? running, start: start.mutate, starting: start.isPending, over };
@@ -48,7 +50,7 @@ export function useSync(running: string | undefined) {
 
 /** Says once that a job has ended. */
 export function useEnd(job: Job | undefined, over: (j: Job) => void) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each job
+  // biome-ignore lint/correctness/useExhaustiveDependencies: shown once for each job
   useEffect(() => {
     if (job && ended(job)) over(job);
   }, [job?.id, job?.state]);

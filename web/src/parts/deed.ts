@@ -7,9 +7,9 @@ import { askForProof, proven, unproven } from "./proof";
 
 type Deed<V, R> = {
   act: (v: V) => Promise<R>;
-  /** The nouns whose answers may have changed. */
+  /** The nouns whose data may have changed. */
   touches: readonly string[];
-  /** What the toast says. */
+  /** The text of the toast. */
   said?: string | ((r: R, v: V) => string);
   /** The change that would undo it. */
   change?: (r: R) => string | null | undefined;
@@ -23,7 +23,7 @@ type Deed<V, R> = {
 
 const leaving = (id: string | undefined) => ["leaving", id];
 
-/** Whether something is on its way out. Its page then asks for nothing more about it: the answers would be errors. */
+/** Whether a record is being removed. Its page then makes no more requests about it, because they would fail. */
 export const useLeaving = (id: string | undefined) => useIsMutating({ mutationKey: leaving(id) }) > 0;
 
 /** Whether somebody was asked to sign in again and preferred not to. */

@@ -15,7 +15,7 @@ export const deeds = {
     done.push(ids);
     undone = [];
   },
-  /** What was undone, and the reverts that did it: reverting those is the redo. */
+  /** Records undone changes and the reverts that undid them: reverting those is the redo. */
   undid(ids: string[], backs: string[]) {
     for (const id of backs) known.add(id);
     for (const id of ids) {

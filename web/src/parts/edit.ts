@@ -1,16 +1,22 @@
+import { t } from "@lingui/core/macro";
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { revertThese } from "#/api/changes";
 import { ApiError } from "#/api/client";
+import { type CloseGroup, closeReviews } from "#/api/review";
 import { type BulkBody, bulk, most, type Operation, type Row, update } from "#/api/transactions";
+import { number } from "#/lib/words";
 import { toasts } from "#/ui/toasts";
 import { deeds } from "./deeds";
 import { ours, overtaken } from "./overtaken";
+import { refusal, sentence } from "./refusals";
+
+export { sentence };
 
 type Edit = {
   operations: Operation[];
-  /** What the toast says once it is done. */
+  /** The text of the toast once it is done. */
   said: string;
-  /** How a row will look, painted before the server answers. */
+  /** How a row will look, painted before the server responds. */
   paint?: (r: Row) => Row;
   /** The category that the screen showed, by transaction; if another has changed it since, nothing is written. */
   seen?: ReadonlyMap<string, string | null>;
@@ -49,7 +55,7 @@ export function useEdit() {
       for (const o of operations) if (o.category !== undefined) ours.set(o.transaction_id, o.category);
       done(client, {
         text: said,
-        note: refused ? `${refused} stayed as they were` : undefined,
+        note: refused ? t`${{ count: number(refused) }} not changed` : undefined,
         ids: answers.flatMap((a) => (a.change_id ? [a.change_id] : [])),
       });
     },
@@ -64,16 +70,29 @@ export function useBulk() {
   return useMutation({
     mutationFn: ({ body }: { body: BulkBody; said: string }) => bulk(body),
     onError: (e) => {
-      // Another number matches than was seen: whoever asked looks again.
+      // Another number matches than was shown: the caller looks again.
       if (!(e instanceof ApiError && e.code === "CONFLICT")) sorry(e);
     },
     onSuccess: (r, { said }) => {
       const left = [
-        r.held ? `${r.held} stay as a person set them` : "",
-        r.pending_left ? `${r.pending_left} pending stay until they are booked` : "",
+        r.held ? t`${{ count: number(r.held) }} locked, not changed` : "",
+        r.pending_left ? t`${{ count: number(r.pending_left) }} pending, not changed` : "",
       ];
       done(client, { text: said, note: left.filter(Boolean).join(". "), ids: r.change_id ? [r.change_id] : [] });
     },
+    onSettled: () => settle(client),
+  });
+}
+
+/** Closes the reviews of several payees as one change. */
+export function useCloseReviews() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ groups }: { groups: CloseGroup[]; said: string }) => closeReviews(groups),
+    onError: (e) => {
+      if (!(e instanceof ApiError && e.code === "CONFLICT")) sorry(e);
+    },
+    onSuccess: (r, { said }) => done(client, { text: said, ids: r.change_id ? [r.change_id] : [] }),
     onSettled: () => settle(client),
   });
 }
@@ -115,13 +134,13 @@ export const settle = (client: QueryClient) =>
 export async function undo(
   client: QueryClient,
   ids: string[],
-  said = "Undone",
+  said = t`Undone`,
   then?: () => Promise<unknown>,
 ): Promise<boolean> {
   let all = true;
   try {
     const r = await revertThese(ids, () =>
-      toasts.say({ text: "Undoing", note: "It is a lot, and goes on if you leave this screen." }),
+      toasts.say({ text: t`Undoing…`, note: t`This may take a moment. You can leave this page.` }),
     );
     const stayed = Object.values(r.skipped_by_reason).reduce((n, k) => n + k, 0);
     const backs = r.results.flatMap((x) => (x.revert_id ? [x.revert_id] : []));
@@ -129,8 +148,8 @@ export async function undo(
     ours.clear();
     toasts.say({
       text: said,
-      note: stayed ? `${stayed} stayed, because they were changed since or are held` : undefined,
-      undo: backs.length ? () => void undo(client, backs, "Done again") : undefined,
+      note: stayed ? t`${{ count: number(stayed) }} not undone: changed since or locked` : undefined,
+      undo: backs.length ? () => void undo(client, backs, t`Redone`) : undefined,
       of: backs,
     });
     await then?.(); // leaves a screen whose subject is gone before it is asked for again
@@ -148,27 +167,31 @@ export function useUndoKeys() {
   return {
     z: () => {
       const last = deeds.last();
-      if (!last) return toasts.say({ text: "Nothing of yours to undo here. Activity has everything." });
+      if (!last) return toasts.say({ text: t`Nothing to undo. See Activity for earlier changes.` });
       toasts.dropOf(last);
       void undo(client, last);
     },
     Z: () => {
       const next = deeds.next();
-      if (!next) return toasts.say({ text: "Nothing of yours to do again here. Activity has everything." });
+      if (!next) return toasts.say({ text: t`Nothing to redo.` });
       toasts.dropOf(next);
-      void undo(client, next, "Done again");
+      void undo(client, next, t`Redone`);
     },
   };
 }
 
-/** Says what could not be done, and under which id the log has more. */
-export function sorry(e: unknown) {
-  const refused = e instanceof ApiError;
-  toasts.say({
-    bad: true,
-    text: refused ? sentence(e.message) : "The server did not answer. Nothing was changed.",
-    note: refused && e.request ? `Request ${e.request}` : undefined,
-  });
+/** Whether the answer to a call was lost, so that nobody here knows what became of it. */
+const lost = (e: unknown) => (e instanceof ApiError ? e.code === "UNKNOWN" && e.status >= 502 : e instanceof TypeError);
+
+/** Why a write failed. "Nothing was changed" is not said of one whose answer was lost: it may have been done. */
+export function failure(e: unknown): string {
+  if (!lost(e) && e instanceof ApiError) return refusal(e);
+  if (!lost(e) && e instanceof Error && e.message) return sentence(e.message);
+  return t`Can’t reach the server. Your change may not have been saved. Check before you try again.`;
 }
 
-export const sentence = (s: string) => `${s.charAt(0).toUpperCase()}${s.slice(1).replace(/\.$/, "")}.`;
+/** Shows why a write failed, and the id under which the server's log has more. */
+export function sorry(e: unknown) {
+  const note = e instanceof ApiError && e.request ? t`Request ID ${{ id: e.request }}` : undefined;
+  toasts.say({ bad: true, text: failure(e), note });
+}

@@ -1,26 +1,46 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { Skipped } from "#/api/changes";
+import { number } from "#/lib/words";
 
-const fields: Record<string, string> = { category: "Category", counterparty: "Payee", tag: "Tag", comment: "Comment" };
-
-/** A field in household words. */
-export const fieldOf = (field: string) => fields[field.split(":")[0] ?? ""] ?? field.replaceAll("_", " ");
-
-/** Why a field stays as it is. */
-export const reasons: Record<Skipped["reason"], string> = {
-  changed_since: "changed since by somebody",
-  held: "held by a person",
-  missing: "no longer there",
-  conflict: "in conflict with what is there now",
+const fields: Record<string, MessageDescriptor> = {
+  category: msg`Category`,
+  counterparty: msg`Payee`,
+  tag: msg`Tag`,
+  comment: msg`Comment`,
 };
 
-/** How many fields stay as they are, and why: "3 stay: 2 held by a person, 1 changed since by somebody". */
+/** The name of a field on screens. */
+export function fieldOf(field: string): string {
+  const name = fields[field.split(":")[0] ?? ""];
+  return name ? i18n._(name) : field.replaceAll("_", " ");
+}
+
+const reasons: Record<Skipped["reason"], MessageDescriptor> = {
+  changed_since: msg`changed since`,
+  reviewed_since: msg`reviewed since by a person`,
+  held: msg`locked`,
+  missing: msg`deleted`,
+  conflict: msg`conflicts with the current value`,
+  together: msg`part of a merge or deletion that can only be undone as a whole; undo later changes first`,
+};
+
+/** Why a field does not change. */
+export const reasonOf = (reason: Skipped["reason"]): string => {
+  const why: MessageDescriptor | undefined = reasons[reason];
+  return why ? i18n._(why) : reason;
+};
+
+/** How many fields do not change, and why: "3 won't change: 2 locked, 1 changed since". */
 export function stay(by: Record<string, number>): string {
-  const why = Object.entries(by).filter(([, n]) => n > 0);
-  const all = why.reduce((sum, [, n]) => sum + n, 0);
+  const some = Object.entries(by).filter(([, n]) => n > 0);
+  const all = some.reduce((sum, [, n]) => sum + n, 0);
   if (!all) return "";
-  const words = why.map(([reason, n]) => {
-    const name = reasons[reason as Skipped["reason"]] ?? reason;
-    return why.length === 1 ? name : `${n.toLocaleString("en")} ${name}`;
-  });
-  return `${all.toLocaleString("en")} ${all === 1 ? "stays" : "stay"}: ${words.join(", ")}.`;
+  const why = some
+    .map(([reason, n]) => {
+      const name = reasonOf(reason as Skipped["reason"]);
+      return some.length === 1 ? name : t`${{ count: number(n) }} ${{ reason: name }}`;
+    })
+    .join(", ");
+  return t`${{ count: number(all) }} won’t change: ${why}.`;
 }

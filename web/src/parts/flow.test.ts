@@ -23,7 +23,7 @@ const saved = { id: "saved", kind: "saved", name: "Saved", amount: 30 } as const
 
 it("shows income by what it is, and keeps the sum", () => {
   const { spots, ribbons } = flowOf(flow([pay, all, saved], links), () => 0);
-  expect(spots.map((s) => s.name)).toEqual(["Salary", "Gifts", "All accounts", "Left over"]);
+  expect(spots.map((s) => s.name)).toEqual(["Salary", "Gifts", "All accounts", "Saved"]);
   expect(ribbons.filter((r) => r.target === "all").map((r) => r.amount)).toEqual([2010n, 990n]);
 });
 

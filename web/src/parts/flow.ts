@@ -1,3 +1,5 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import type { CashflowCurrency, CashflowNode } from "#/api/cashflow";
 import { type Flow, folded, type Spot } from "#/charts/flow";
@@ -6,12 +8,18 @@ import type { TransactionsSearch } from "#/lib/address";
 import { cents } from "#/lib/money";
 import type { Tone } from "#/lib/tones";
 
-const names: Record<string, string> = { saved: "Left over", drawn: "From savings" };
+const names: Partial<Record<CashflowNode["kind"], MessageDescriptor>> = {
+  saved: msg({ message: "Saved", context: "money that is not spent" }),
+  drawn: msg`From savings`,
+};
 const sideOf = { income: "in", drawn: "in", account: "mid", category: "out", saved: "out" } as const;
 
-/** What a place is called on screens. */
-export const nodeName = (n: CashflowNode) =>
-  names[n.kind] ?? (n.id.startsWith("uncategorized") ? "No category" : n.name);
+/** The name of a node on screens. */
+export function nodeName(n: CashflowNode): string {
+  const name = names[n.kind];
+  if (name) return i18n._(name);
+  return n.id.startsWith("uncategorized") ? t`Uncategorized` : n.name;
+}
 
 /**
  * The flow of one currency as it is drawn. Income is shown by what it is, such as a salary, because

@@ -6,7 +6,10 @@ import { lost } from "./overtaken";
 
 const tired = 3_600_000; // milliseconds without a key or a touch, after which nobody seems to look
 
-/** Keeps every screen true: what others changed is asked for again, and whoever lost is told. */
+/**
+ * Keeps every screen up to date: changes by others are loaded again, and a person whose change was overtaken sees a
+ * message.
+ */
 export function useNews() {
   const client = useQueryClient();
   const touched = useRef(Date.now());

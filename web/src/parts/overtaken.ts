@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import type { QueryClient } from "@tanstack/react-query";
 import { history, payee, type Row, transaction } from "#/api/transactions";
 import { toasts } from "#/ui/toasts";
@@ -7,15 +8,16 @@ export const ours = new Map<string, string | null>();
 
 type Filed = Pick<Row, "id" | "category" | "category_display_name">;
 
-/** Who filed a payment last. */
+/** The last person or agent that categorized a payment. */
 async function whoFiled(client: QueryClient, id: string): Promise<string> {
   const { annotations } = await client.fetchQuery({ ...history(id), staleTime: 0 });
   const last = annotations.filter((a) => a.kind === "category").at(-1);
-  if (!last) return "Somebody";
-  return last.rule_name ? `Rule “${last.rule_name}”` : last.actor_name;
+  if (!last) return t`Someone`;
+  return last.rule_name ? t`Rule “${{ rule: last.rule_name }}”` : last.actor_name;
 }
 
-const choice = (t: Filed) => `Their choice: ${t.category_display_name ?? "no category"}.`;
+const choice = (now: Filed) =>
+  now.category_display_name ? t`It’s now ${{ category: now.category_display_name }}.` : t`It’s now uncategorized.`;
 
 /** Whether somebody changed one of these since the screen showed them. If so it says who, and what they chose. */
 export async function overtaken(client: QueryClient, seen: ReadonlyMap<string, string | null>, again: () => void) {
@@ -26,10 +28,10 @@ export async function overtaken(client: QueryClient, seen: ReadonlyMap<string, s
     const who = await whoFiled(client, now.id);
     toasts.say({
       bad: true,
-      text: `${who} changed it first. ${choice(now)}`,
-      note: "Yours was not written.",
+      text: [t`${who} changed this first.`, choice(now)].join(" "),
+      note: t`Your change wasn’t saved.`,
       undo: again,
-      label: "Use mine",
+      label: t`Use mine`,
     });
     return true;
   }
@@ -46,6 +48,6 @@ export async function lost(client: QueryClient) {
     if (!row || row.category === mine) continue;
     ours.delete(id);
     const who = await whoFiled(client, id);
-    toasts.say({ bad: true, text: `${who} changed ${payee(row)} after you. ${choice(row)}` });
+    toasts.say({ bad: true, text: [t`${who} changed ${{ payee: payee(row) }} after you.`, choice(row)].join(" ") });
   }
 }

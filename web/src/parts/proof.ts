@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useSyncExternalStore } from "react";
 import { ApiError } from "#/api/client";
 
@@ -36,8 +37,8 @@ export const proof = {
 /** Waits until somebody has signed in again; fails with `because` if they prefer not to. */
 export const askForProof = (because: unknown) => new Promise<void>((retry, giveUp) => set({ retry, giveUp, because }));
 
-/** What it is called when nobody signs in again. */
-export const unproven = () => new ApiError(403, "PROOF_REQUIRED", "this needs a fresh sign-in");
+/** The error if nobody signs in again. */
+export const unproven = () => new ApiError(403, "PROOF_REQUIRED", t`sign in again to do this`);
 
 /** Does something; if it needs a fresh sign-in, asks for one and does it once more. */
 export async function proven<T>(deed: () => Promise<T>): Promise<T> {

@@ -1,21 +1,24 @@
+import { plural, t } from "@lingui/core/macro";
 import type { Schemas } from "#/api/client";
+import { number } from "#/lib/words";
 
 type Record = Schemas["AgentRecord"];
 
-const n = (x: number) => x.toLocaleString("en");
-
-/** How well someone's decisions stood, in words: what people kept or changed, and not a percentage. */
+/**
+ * The outcome of someone's decisions, in counts and not as a percentage: how many people kept and how many they
+ * corrected.
+ */
 export function recordOf(r: Record | undefined): string | null {
   if (!r) return null;
-  if (r.decisions === 0) return "first time here";
-  const changed = r.corrected + r.reverted;
-  const judged = r.kept + changed;
-  if (judged === 0) return `${n(r.open)} to look at, none judged yet`;
-  const times = judged === 1 ? "time" : "times";
-  const stood =
-    r.kept >= changed ? `${n(r.kept)} of ${n(judged)} kept` : `you changed it ${n(changed)} of ${n(judged)} ${times}`;
-  return r.open ? `${stood}, ${n(r.open)} not looked at yet` : stood;
+  if (r.decisions === 0) return t`no track record yet`;
+  const corrected = r.corrected + r.reverted;
+  const all = r.kept + corrected;
+  if (all === 0) return plural(r.open, { one: "# change, not reviewed yet", other: "# changes, none reviewed yet" });
+  const [some, of, open] = [number(r.kept >= corrected ? r.kept : corrected), number(all), number(r.open)];
+  if (r.kept >= corrected)
+    return r.open ? t`${some} of ${of} kept, ${open} not reviewed yet` : t`${some} of ${of} kept`;
+  return r.open ? t`${some} of ${of} corrected, ${open} not reviewed yet` : t`${some} of ${of} corrected`;
 }
 
-/** What a record is made of, for those who ask. */
-export const recordHint = "Of the last 90 days, at most the newest 200 decisions";
+/** The basis of a track record. */
+export const recordHint = () => t`Last 90 days, up to 200 decisions`;

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { session } from "#/api/session";
@@ -5,7 +7,7 @@ import { Card, Empty } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Page } from "#/ui/Page";
 
-/** What whoever is signed in may do; nothing until it is known. */
+/** The rights of the signed-in person; none until they are known. */
 export function useCan(): { write: boolean; admin: boolean; known: boolean } {
   const can = useQuery(session).data?.can;
   return { write: can?.write === true, admin: can?.admin === true, known: can !== undefined };
@@ -18,13 +20,13 @@ export function LookOnly({ admin }: { admin?: boolean }) {
   return (
     <Note>
       {can.write
-        ? "Only an admin of the household can change this. You can look at all of it."
-        : "You can look at everything and change nothing, because your role is viewer. An admin can give you another."}
+        ? t`Only admins can make changes here.`
+        : t`You have view-only access. Ask an admin if you need to make changes.`}
     </Note>
   );
 }
 
-/** A screen for admins alone; others are told so, and nothing is asked of the server. */
+/** A screen for admins only; others see a message, and nothing is requested from the server. */
 export function ForAdmins({ children }: { children: ReactNode }) {
   const can = useCan();
   if (!can.known) return null;
@@ -32,7 +34,9 @@ export function ForAdmins({ children }: { children: ReactNode }) {
   return (
     <Page>
       <Card>
-        <Empty title="For admins">Only an admin of the household can open this screen.</Empty>
+        <Empty title={t`Admins only`}>
+          <Trans>You need the admin role to open this page.</Trans>
+        </Empty>
       </Card>
     </Page>
   );

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { amounts } from "#/lib/kept";
 import { abs, type Cents, dollars, money, parts } from "#/lib/money";
 import css from "./Amount.module.css";
@@ -10,7 +12,7 @@ export function Amount({ value, currency, quiet }: { value: Cents; currency: str
   const incoming = value < 0n;
   return (
     <span className={`${css.amount} ${incoming ? css.in : ""} ${quiet ? css.quiet : ""}`}>
-      <span className="sr">{incoming ? "money in " : "money out "}</span>
+      <span className="sr">{incoming ? t`money in` : t`money out`} </span>
       {incoming ? "+" : ""}
       {money(abs(value), currency)}
     </span>
@@ -22,10 +24,10 @@ export function Sum({ value, currency }: { value: Cents; currency: string }) {
   return amounts.use() === "hidden" ? <Hidden /> : <span className={css.amount}>{money(value, currency)}</span>;
 }
 
-/** What a model cost, in US dollars; null if its price is not known. */
+/** The cost of a model, in US dollars; null if its price is not known. */
 export function Cost({ usd }: { usd: number | null }) {
   if (amounts.use() === "hidden") return <Hidden />;
-  return usd === null ? <>price not known</> : <span className={css.amount}>{dollars(usd)}</span>;
+  return usd === null ? <Trans>unknown</Trans> : <span className={css.amount}>{dollars(usd)}</span>;
 }
 
 /** A large figure, whose small change is set smaller. */
@@ -50,12 +52,14 @@ function Hidden() {
   return (
     <span className={css.amount}>
       <span aria-hidden="true">{dots}</span>
-      <span className="sr">hidden</span>
+      <span className="sr">
+        <Trans>hidden</Trans>
+      </span>
     </span>
   );
 }
 
-/** For words in a chart: what is shown in place of an amount when amounts are hidden. */
+/** For words in a chart: the text in place of an amount when amounts are hidden. */
 export function useMoney(): (value: Cents, currency: string) => string {
   const hidden = amounts.use() === "hidden";
   return (value, currency) => (hidden ? dots : money(value, currency));

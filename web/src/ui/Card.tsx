@@ -1,7 +1,12 @@
+import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import css from "./Card.module.css";
+import { Guarded } from "./Guard";
 
-/** A hairline around one question; `flush` lets rows reach its edges. */
+/**
+ * A card with a hairline border for one question; `flush` lets rows reach its edges. Its content may fail without the
+ * rest.
+ */
 export function Card(p: {
   title?: ReactNode;
   aside?: ReactNode;
@@ -19,13 +24,15 @@ export function Card(p: {
           {p.aside && <span className={css.aside}>{p.aside}</span>}
         </header>
       )}
-      <div className={p.flush ? css.flush : css.body}>{p.children}</div>
+      <div className={p.flush ? css.flush : css.body}>
+        <Guarded>{p.children}</Guarded>
+      </div>
       {p.foot && <footer className={css.foot}>{p.foot}</footer>}
     </section>
   );
 }
 
-/** What is so, what comes next, and one thing to do. */
+/** An empty state: what it is, what comes next, and one action. */
 export function Empty(p: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className={css.empty}>
@@ -47,7 +54,9 @@ export function Empty(p: { title: string; children?: ReactNode; action?: ReactNo
 export function Bones({ rows = 1, tall }: { rows?: number; tall?: boolean }) {
   return (
     <div className={css.bones} aria-busy="true">
-      <span className="sr">Loading</span>
+      <span className="sr">
+        <Trans>Loading</Trans>
+      </span>
       {Array.from({ length: rows }, (_, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
         <span key={i} className={tall ? css.tall : css.bone} />

@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import type { Tone } from "#/lib/tones";
 import css from "./Chip.module.css";
@@ -7,7 +8,12 @@ import { type Maker, Seal } from "./Seal";
 
 /** A category with who put it there. Without one it is outlined, because it wants a person. */
 export function Chip(p: { name: string | null; maker?: Maker | null; held?: boolean; tone?: Tone; old?: boolean }) {
-  if (p.name === null) return <span className={`${css.chip} ${css.none}`}>No category</span>;
+  if (p.name === null)
+    return (
+      <span className={`${css.chip} ${css.none}`}>
+        <Trans>Uncategorized</Trans>
+      </span>
+    );
   return (
     <span className={`${css.chip} ${p.old ? css.old : ""} ${p.tone === undefined ? "" : `c${p.tone}`}`}>
       {p.maker ? <Seal maker={p.maker} /> : p.tone !== undefined && <span className={css.dot} />}
@@ -15,7 +21,9 @@ export function Chip(p: { name: string | null; maker?: Maker | null; held?: bool
       {p.held && (
         <>
           <Icon name="lock" small />
-          <span className="sr">held</span>
+          <span className="sr">
+            <Trans>locked</Trans>
+          </span>
         </>
       )}
     </span>

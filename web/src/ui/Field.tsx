@@ -2,7 +2,7 @@ import { type ComponentProps, useId } from "react";
 import css from "./Field.module.css";
 import { Icon } from "./Icon";
 
-/** A labelled field; what is wrong with it stands below, in words. */
+/** A labeled field; its error is below it, in words. */
 export function Field({
   label,
   fault,

@@ -37,7 +37,7 @@ export function Item(p: {
   );
 }
 
-/** What most readers need not see, behind its name. */
+/** Details that most readers need not see, behind their name. */
 export const Fold = ({ name, children }: { name: ReactNode; children: ReactNode }) => (
   <details className={css.fold}>
     <summary>{name}</summary>

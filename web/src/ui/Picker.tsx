@@ -27,8 +27,8 @@ function whenIdle(f: () => void): () => void {
 }
 
 /**
- * What pickers open is a seventh of a screen's script, so it is fetched once the screen stands, or when somebody
- * asks for it.
+ * The popups of pickers are a seventh of a screen's script, so they are fetched after the screen is drawn, or when
+ * someone opens one.
  */
 function useBoxes(asked: boolean): Boxes | null {
   const [boxes, set] = useState(here);

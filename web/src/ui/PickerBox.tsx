@@ -1,4 +1,6 @@
 import { Combobox } from "@base-ui/react/combobox";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { Tile } from "./Chip";
 import { fits, ranked } from "./choices";
@@ -12,7 +14,9 @@ function Popup({ label, anchor }: { label: string; anchor?: Element | null }) {
       <Combobox.Positioner className={css.place} anchor={anchor ?? undefined} sideOffset={4} align="start">
         <Combobox.Popup className={css.popup} aria-label={label}>
           <Combobox.Input className={css.search} placeholder={label} aria-label={label} />
-          <Combobox.Empty className={css.empty}>Nothing by that name</Combobox.Empty>
+          <Combobox.Empty className={css.empty}>
+            <Trans>No matches</Trans>
+          </Combobox.Empty>
           <Combobox.List className={css.list} aria-label={label}>
             {(c: Choice) => (
               <Combobox.Item key={c.value} value={c} className={css.item}>
@@ -33,7 +37,7 @@ export function BoxAt(p: PickerAtProps) {
   const [typed, type] = useState("");
   const words = typed.trim();
   const fresh = p.onMake && words && p.choices.every((c) => c.label.toLowerCase() !== words.toLowerCase());
-  const making: Choice[] = fresh ? [{ value: "", label: `New: ${words}` }] : [];
+  const making: Choice[] = fresh ? [{ value: "", label: t`Create “${words}”` }] : [];
   return (
     <Combobox.Root
       items={ranked([...p.choices, ...making], typed)}
@@ -81,7 +85,12 @@ export function BoxButton(p: PickerButtonProps & { early: boolean }) {
         <Popup label={p.label} />
       </Combobox.Root>
       {picked && (
-        <button type="button" className={css.clear} aria-label={`Without ${picked.label}`} onClick={p.onClear}>
+        <button
+          type="button"
+          className={css.clear}
+          aria-label={t`Clear ${{ choice: picked.label }}`}
+          onClick={p.onClear}
+        >
           <Icon name="x" small />
         </button>
       )}

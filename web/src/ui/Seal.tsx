@@ -1,12 +1,19 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import css from "./Seal.module.css";
 
-/** Who put a value there. Each has a shape of its own, so that no colour is needed to tell them. */
+/** The source of a value. Each has its own shape, so color is not needed to distinguish them. */
 export type Maker = { kind: "bank" | "rule" | "agent" | "person"; name?: string };
 
-const said = { bank: "By the bank", rule: "By a rule", agent: "By an agent", person: "By a person" } as const;
+const said = {
+  bank: msg`Set by the bank`,
+  rule: msg`Set by a rule`,
+  agent: msg`Set by an agent`,
+  person: msg`Set by a person`,
+};
 
 export function Seal({ maker, large }: { maker: Maker; large?: boolean }) {
-  const label = maker.name ? `By ${maker.name}` : said[maker.kind];
+  const label = maker.name ? t`Set by ${{ name: maker.name }}` : i18n._(said[maker.kind]);
   return (
     <span
       className={`${css.seal} ${css[maker.kind]} ${large ? css.large : ""}`}

@@ -1,17 +1,18 @@
+import { t } from "@lingui/core/macro";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { Icon } from "./Icon";
 import css from "./Toasts.module.css";
 import { type Toast, toasts } from "./toasts";
 
-/** How long a toast stays, in milliseconds. One that asks for a decision leaves time to read it and to decide. */
+/** How long a toast stays, in milliseconds. A toast that asks for a decision leaves time to read it and to decide. */
 const life = (t: Toast) => (t.bad && t.undo ? 60_000 : 6000);
 
 export function Toasts() {
   const list = useSyncExternalStore(toasts.listen, toasts.get);
   return (
-    <section className={css.toasts} aria-label="News" aria-live="polite">
-      {list.map((t) => (
-        <Line key={t.id} toast={t} />
+    <section className={css.toasts} aria-label={t`Notifications`} aria-live="polite">
+      {list.map((toast) => (
+        <Line key={toast.id} toast={toast} />
       ))}
     </section>
   );
@@ -21,8 +22,8 @@ function Line({ toast }: { toast: Toast }) {
   const [stays, stay] = useState(false);
   useEffect(() => {
     if (stays) return;
-    const t = setTimeout(() => toasts.drop(toast.id), life(toast));
-    return () => clearTimeout(t);
+    const timer = setTimeout(() => toasts.drop(toast.id), life(toast));
+    return () => clearTimeout(timer);
   }, [stays, toast]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a toast that is looked at does not go
@@ -36,7 +37,7 @@ function Line({ toast }: { toast: Toast }) {
       <Icon name={toast.bad ? "warn" : "check"} />
       <span className="grow">
         {toast.text}
-        {toast.times > 1 && ` (${toast.times} times)`}
+        {toast.times > 1 && ` (×${toast.times})`}
         {toast.note && <small>{toast.note}</small>}
       </span>
       {toast.undo && (
@@ -47,10 +48,10 @@ function Line({ toast }: { toast: Toast }) {
             toast.undo?.();
           }}
         >
-          {toast.label ?? "Undo"}
+          {toast.label ?? t`Undo`}
         </button>
       )}
-      <button type="button" aria-label="Close" onClick={() => toasts.drop(toast.id)}>
+      <button type="button" aria-label={t`Close`} onClick={() => toasts.drop(toast.id)}>
         <Icon name="x" small />
       </button>
     </div>

@@ -6,10 +6,10 @@ export function fits(c: Choice, query: string): boolean {
   return !typed || !c.value || rank(c, typed) < (typed.length > 2 ? 4 : 3);
 }
 
-/** How well a name answers what was typed, the best first. */
+/** How well a name matches the typed text, the best first. */
 function rank(c: Choice, typed: string): number {
   const label = c.label.toLowerCase();
-  if (!c.value) return 5; // what is not yet a choice stands below what is
+  if (!c.value) return 5; // the entry that creates a choice comes after existing choices
   if (label === typed) return 0;
   if (label.startsWith(typed)) return 1;
   if (label.split(/[^\p{L}\p{N}]+/u).some((w) => w.startsWith(typed))) return 2;

@@ -1,11 +1,11 @@
-/** What was just done, said once, with a way back. At most three; equal ones are joined. */
+/** A message about a finished action, shown once, with a way back. At most three; equal ones are joined. */
 export type Toast = {
   id: number;
   text: string;
   note?: string;
   bad?: boolean;
   undo?: () => void;
-  /** What the button says, if it does not say Undo. */
+  /** The label of the button, if it is not Undo. */
   label?: string;
   /** The changes that its button undoes. */
   of?: readonly string[];
@@ -29,7 +29,7 @@ export const toasts = {
     return () => void listeners.delete(f);
   },
   drop: (id: number) => set(list.filter((t) => t.id !== id)),
-  /** Takes away what offers to undo changes that are undone already. */
+  /** Removes toasts that offer to undo changes that are already undone. */
   dropOf: (ids: readonly string[]) => set(list.filter((t) => !t.of?.some((id) => ids.includes(id)))),
   clear: () => set([]),
   say(toast: Omit<Toast, "id" | "times">) {

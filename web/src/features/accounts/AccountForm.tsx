@@ -1,18 +1,21 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { type Account, patchAccount } from "#/api/accounts";
 import { overview } from "#/api/overview";
+import { cents } from "#/lib/money";
+import { amountOf } from "#/lib/typed";
 import { useDeed } from "#/parts/deed";
 import { filled } from "#/parts/FormDialog";
+import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Check, Fields, Select } from "#/ui/Form";
 import { kindChoices, kindIs, shapeOf } from "./kinds";
-import { kindOf } from "./words";
+import { typeOf } from "./words";
 
-const lowIs = (typed: string) => (typed === "" ? null : Number(typed.replace(",", ".")));
-
-/** What the household decides about an account: its name, what it is, whose it is, and whether it is shown. */
+/** The household's settings of an account: its name, type and owner, and whether it is shown. */
 export function AccountForm({ account: a }: { account: Account }) {
   const members = useQuery(overview).data?.members ?? [];
   const manual = a.provider === "manual";
@@ -29,16 +32,16 @@ export function AccountForm({ account: a }: { account: Account }) {
         hidden: f.has("hidden"),
         ...(own && f.maybe("institution") !== a.institution_name && { institution_name: f.maybe("institution") }),
         ...(f.maybe("closed") !== a.closed_on && { closed_on: f.maybe("closed") }),
-        ...(holds && lowIs(f.text("low")) !== a.low_balance && { low_balance: lowIs(f.text("low")) }),
+        ...(holds && amountOf(f.text("low")) !== a.low_balance && { low_balance: amountOf(f.text("low")) }),
         ...shape,
       });
     },
     touches: ["accounts", "overview", "transactions", "cashflow", "changes"],
-    said: "Saved",
+    said: t`Saved`,
     change: (r) => r.change,
   });
   return (
-    <Card title="What you say of it">
+    <Card title={t`Settings`}>
       <form
         onSubmit={(e) => {
           e.preventDefault();
@@ -47,7 +50,7 @@ export function AccountForm({ account: a }: { account: Account }) {
       >
         <Fields>
           <Field
-            label="Called"
+            label={t`Name`}
             name="name"
             defaultValue={manual ? (a.display_name ?? a.name) : (a.display_name ?? "")}
             placeholder={a.name}
@@ -55,52 +58,50 @@ export function AccountForm({ account: a }: { account: Account }) {
             required={manual}
           />
           <Select
-            label="What it is"
+            label={t`Type`}
             name="kind"
             defaultValue={kind ?? ""}
-            options={kind ? kindChoices : [["", `${kindOf(a)}, as the bank says`], ...kindChoices]}
+            options={kind ? kindChoices() : [["", t`${{ type: typeOf(a) }} (from bank)`], ...kindChoices()]}
           />
-          {own && <Field label="Bank" name="institution" defaultValue={a.institution_name ?? ""} maxLength={200} />}
+          {own && <Field label={t`Bank`} name="institution" defaultValue={a.institution_name ?? ""} maxLength={200} />}
           <Select
-            label="Whose"
+            label={t`Owner`}
             name="owner"
             defaultValue={a.owner_user_id ?? ""}
             options={[
-              ["", manual ? "Nobody's" : "Whoever linked the bank"],
+              ["", manual ? t`No owner` : t`Person who connected the bank`],
               ...members.map((m) => [m.id, m.name] as const),
             ]}
           />
           <Field
-            label="Closed on"
+            label={t`Closed on`}
             name="closed"
             type="date"
             defaultValue={a.closed_on ?? ""}
-            hint="Its last day; from the next day on nothing is in it"
+            hint={t`The balance is zero after this day`}
           />
           {holds && (
-            <Field
-              label="Low below"
+            <AmountField
+              label={t`Low balance alert`}
               name="low"
-              inputMode="decimal"
-              pattern="-?[0-9]{1,9}([.,][0-9]{1,2})?"
-              title="For example 100"
-              defaultValue={a.low_balance === null ? "" : String(a.low_balance)}
+              checked
+              amount={a.low_balance === null ? null : cents(a.low_balance)}
               hint={
                 a.balance_today === null
-                  ? "It has no balance yet, so no notification can tell when it falls below this"
-                  : "Notifications tell when its balance falls below this"
+                  ? t`Add a balance first to get low balance notifications`
+                  : t`Get notified when the balance drops below this`
               }
             />
           )}
           <Check
-            label="Hide it"
+            label={t`Hide account`}
             name="hidden"
             defaultChecked={a.hidden}
-            hint="Its payments and its balance are left out of lists and sums"
+            hint={t`Leaves its transactions and balance out of lists and totals`}
           />
           <span>
             <Button type="submit" disabled={save.isPending}>
-              Save
+              <Trans>Save</Trans>
             </Button>
           </span>
         </Fields>

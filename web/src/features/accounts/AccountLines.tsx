@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { type Account, accountName, owed } from "#/api/accounts";
 import { dayShort, localDay } from "#/lib/dates";
@@ -9,7 +10,7 @@ import css from "./Accounts.module.css";
 import { staleBalance } from "./proved";
 import { about } from "./words";
 
-/** Accounts one below the other. What is owed has a minus, and an unknown balance says so. */
+/** A list of accounts. Debts have a minus, and an unknown balance is marked. */
 export function AccountLines(p: { accounts: Account[]; bankOf?: (a: Account) => string | null | undefined }) {
   const today = localDay(new Date());
   return (
@@ -36,9 +37,14 @@ export function AccountLines(p: { accounts: Account[]; bankOf?: (a: Account) => 
   );
 }
 
-/** What an account is worth: its balance, or a debt with a minus. */
+/** The worth of an account: its balance, or a debt with a minus. */
 export function Worth({ account: a }: { account: Account }) {
-  if (a.balance_today === null) return <span className="dim">unknown</span>;
+  if (a.balance_today === null)
+    return (
+      <span className="dim">
+        <Trans>No balance</Trans>
+      </span>
+    );
   const value = cents(a.balance_today);
   return <Sum value={owed(a.type) ? -value : value} currency={a.iso_currency_code} />;
 }

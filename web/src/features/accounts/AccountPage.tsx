@@ -1,5 +1,8 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { accountName, accounts, balances } from "#/api/accounts";
 import { connections } from "#/api/connections";
 import { dayAt, dayShort, localDay, ordinal } from "#/lib/dates";
@@ -13,25 +16,25 @@ import { Sum } from "#/ui/Amount";
 import { Segments } from "#/ui/Button";
 import { Card, Empty } from "#/ui/Card";
 import { Facts, Page } from "#/ui/Page";
-import { AccountForm } from "./AccountForm";
 import { BalanceCard } from "./BalanceCard";
 import { Books } from "./Books";
 import { ByHand } from "./ByHand";
-import { DeleteAccount } from "./DeleteAccount";
 import { Latest } from "./Latest";
 import { Linked } from "./Linked";
-import { MergeAccount } from "./MergeAccount";
-import { kindOf } from "./words";
+import { typeOf } from "./words";
 
-const spans = [
-  ["3m", "3 m"],
-  ["1y", "1 y"],
-  ["5y", "5 y"],
-  ["all", "All"],
-] as const;
+const Manage = lazy(() => import("./Manage").then((m) => ({ default: m.Manage })));
+
+const spans = () =>
+  [
+    ["3m", t`3 m`],
+    ["1y", t`1 y`],
+    ["5y", t`5 y`],
+    ["all", t`All`],
+  ] as const;
 const days = { "3m": 92, "1y": 366, "5y": 1827, all: 0 } as const;
 
-/** One account: its balance as a line, what is known of it, and its payments. */
+/** One account: its balance as a line, its details, and its transactions. */
 export function AccountPage() {
   const { id } = useParams({ from: "/accounts/$id" });
   const span = useSearch({ from: "/accounts/$id" }).span ?? "1y";
@@ -47,67 +50,69 @@ export function AccountPage() {
   if (leaving)
     return (
       <>
-        <Top title={a ? accountName(a) : "Account"} />
-        <Empty title="Taking it out of the books…">This takes a few seconds for thousands of payments.</Empty>
+        <Top title={a ? accountName(a) : t`Account`} />
+        <Empty title={t`Deleting account…`}>
+          <Trans>This can take a few seconds.</Trans>
+        </Empty>
       </>
     );
-  if (all.error) return <Fault error={all.error} what="The account" retry={() => void all.refetch()} />;
+  if (all.error) return <Fault error={all.error} what={t`the account`} retry={() => void all.refetch()} />;
   if (all.data && !a)
     return (
       <>
-        <Top title="Accounts" />
+        <Top title={t`Accounts`} />
         <Empty
-          title="There is no such account"
+          title={t`Account not found`}
           action={
             <Link className="link" to="/accounts" search={{}}>
-              All accounts
+              <Trans>All accounts</Trans>
             </Link>
           }
         >
-          It may have been removed, or its address is not complete.
+          <Trans>It may have been deleted, or the link is incomplete.</Trans>
         </Empty>
       </>
     );
   const bank = banks.data?.find((b) => b.id === a?.connection_id);
   return (
     <>
-      <Top title={a ? accountName(a) : "Account"} sub={bank?.institution_name}>
+      <Top title={a ? accountName(a) : t`Account`} sub={bank?.institution_name}>
         {a && may && <AddPayment account={a.id} />}
       </Top>
       <Page
         aside={
           a && (
             <>
-              <Card title="What is known">
+              <Card title={t`Details`}>
                 <Facts
                   facts={[
                     [
-                      "Bank",
+                      t`Bank`,
                       bank ? (
                         <Link key="b" className="link" to="/banks/$id" params={{ id: bank.short_id }}>
-                          <bdi>{bank.institution_name ?? "A bank"}</bdi>
+                          <bdi>{bank.institution_name ?? t`Bank`}</bdi>
                         </Link>
                       ) : a.institution_name ? (
                         <bdi key="b">{a.institution_name}</bdi>
                       ) : (
-                        "none; kept by hand"
+                        t`None (manual account)`
                       ),
                     ],
-                    ["Kind", `${kindOf(a)}${a.subtype ? `, ${a.subtype.replaceAll("_", " ")}` : ""}`],
-                    ...(a.closed_on ? ([["Closed on", dayShort(a.closed_on, today)]] as const) : []),
+                    [t`Type`, typeOf(a)],
+                    ...(a.closed_on ? ([[t`Closed on`, dayShort(a.closed_on, today)]] as const) : []),
                     ...(a.provider === "manual"
                       ? []
                       : ([
-                          ["Number", a.mask ? `ends in ${a.mask}` : "not told"],
-                          ["Named by the bank", <bdi key="n">{a.official_name ?? a.name}</bdi>],
+                          [t`Account number`, a.mask ? `••${a.mask}` : t`not available`],
+                          [t`Bank name for account`, <bdi key="n">{a.official_name ?? a.name}</bdi>],
                         ] as const)),
-                    ["Whose", a.user_name ?? "nobody's"],
-                    ["Currency", a.iso_currency_code],
+                    [t`Owner`, a.user_name ?? t`No owner`],
+                    [t`Currency`, a.iso_currency_code],
                     ...(a.balance_available === null
                       ? []
                       : [
                           [
-                            "Available",
+                            t`Available`,
                             <Sum key="v" value={cents(a.balance_available)} currency={a.iso_currency_code} />,
                           ] as const,
                         ]),
@@ -115,19 +120,19 @@ export function AccountPage() {
                       ? []
                       : [
                           [
-                            "Limit",
+                            t`Limit`,
                             <Sum key="l" value={cents(a.balance_limit)} currency={a.iso_currency_code} />,
                           ] as const,
                         ]),
                   ]}
                 />
               </Card>
-              {may ? <AccountForm key={a.updated_at} account={a} /> : <LookOnly />}
-              {may && (!bank || bank.provider === "csv" || bank.status === "disconnected") && (
-                <>
-                  <MergeAccount account={a} />
-                  <DeleteAccount account={a} />
-                </>
+              {may ? (
+                <Suspense>
+                  <Manage account={a} ends={!bank || bank.provider === "csv" || bank.status === "disconnected"} />
+                </Suspense>
+              ) : (
+                <LookOnly />
               )}
             </>
           )
@@ -138,12 +143,12 @@ export function AccountPage() {
           days={line.data}
           may={may}
           asks={bank?.can_refresh_balances ?? false}
-          fault={line.error && <Fault error={line.error} what="The line" retry={() => void line.refetch()} />}
+          fault={line.error && <Fault error={line.error} what={t`the chart`} retry={() => void line.refetch()} />}
           aside={
             <Segments
-              label="How far back"
+              label={t`Period`}
               value={span}
-              options={spans}
+              options={spans()}
               onChange={(v) => void go({ search: { span: v === "1y" ? undefined : v }, resetScroll: false })}
             />
           }

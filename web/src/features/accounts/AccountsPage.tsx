@@ -1,3 +1,4 @@
+import { plural, t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { accounts } from "#/api/accounts";
@@ -16,11 +17,14 @@ import { HowFresh } from "./HowFresh";
 import { Owned } from "./Owned";
 import { grouped } from "./words";
 
-const views = [
-  ["bank", "By bank"],
-  ["kind", "By kind"],
-  ["person", "By person"],
-] as const;
+const views = () =>
+  [
+    ["bank", t`By bank`],
+    ["kind", t`By type`],
+    ["person", t`By owner`],
+  ] as const;
+
+const count = (n: number) => plural(n, { one: "# account", other: "# accounts" });
 
 /** Every account with its balance and how old that is, and every bank with what it needs. */
 export function AccountsPage() {
@@ -35,28 +39,25 @@ export function AccountsPage() {
   const ready = all.data && banks.data && health.data;
   const again = () => void Promise.all([all.refetch(), banks.refetch(), health.refetch()]);
   const seen = (all.data ?? []).filter((a) => !a.hidden);
-  const nameOf = new Map(banks.data?.map((b) => [b.id, b.institution_name ?? "A bank"]));
-  // The bank that needs a person comes first, and only its button is filled.
-  // One that was removed and has brought nothing that is left is no bank of the household any more.
+  const nameOf = new Map(banks.data?.map((b) => [b.id, b.institution_name ?? t`Bank`]));
+  // The bank that needs a person comes first, and only its button is filled. A removed bank without any accounts left
+  // is not shown.
   const linked = (banks.data ?? []).filter((b) => b.status !== "disconnected" || b.accounts_count > 0);
   const order = linked.toSorted((a, b) => place(a.status) - place(b.status));
   const alone = (all.data ?? []).filter((a) => !a.connection_id);
   const choice = (
     <Segments
-      label="Listed"
+      label={t`Group by`}
       value={by}
-      options={views}
+      options={views()}
       onChange={(v) => void go({ search: { by: v === "bank" ? undefined : v } })}
     />
   );
   return (
     <>
       <Top
-        title="Accounts"
-        sub={
-          ready &&
-          `${seen.length} ${seen.length === 1 ? "account" : "accounts"}, ${order.length} ${order.length === 1 ? "bank" : "banks"}`
-        }
+        title={t`Accounts`}
+        sub={ready && [count(seen.length), plural(order.length, { one: "# bank", other: "# banks" })].join(" · ")}
       >
         <span className="desk">{choice}</span>
       </Top>
@@ -72,7 +73,7 @@ export function AccountsPage() {
         }
       >
         <span className="phone">{choice}</span>
-        {error && <Fault error={error} what="The accounts" retry={again} />}
+        {error && <Fault error={error} what={t`your accounts`} retry={again} />}
         {!ready && !error && (
           <>
             <Card>
@@ -85,10 +86,10 @@ export function AccountsPage() {
         )}
         {ready && order.length === 0 && alone.length === 0 && (
           <Card>
-            <Empty title="No account yet">
+            <Empty title={t`No accounts yet`}>
               {may
-                ? "Link a bank, import a statement, or add by hand what no bank knows: cash, a house, a loan. All stand here with their balances."
-                : "They stand here as soon as a member links a bank, imports a statement or adds one by hand."}
+                ? t`Connect a bank, import a statement, or add an account manually, such as cash, a house or a loan.`
+                : t`Accounts appear here when a member connects a bank, imports a statement or adds one.`}
             </Empty>
           </Card>
         )}
@@ -106,7 +107,7 @@ export function AccountsPage() {
             />
           ))}
         {ready && by === "bank" && alone.length > 0 && (
-          <Card title="Kept by hand" flush>
+          <Card title={t`Manual accounts`} flush>
             <Lines>
               <AccountLines accounts={alone} />
             </Lines>
@@ -115,7 +116,7 @@ export function AccountsPage() {
         {ready &&
           by !== "bank" &&
           grouped(seen, by).map(([name, list]) => (
-            <Card key={name} title={name} aside={`${list.length} ${list.length === 1 ? "account" : "accounts"}`} flush>
+            <Card key={name} title={name} aside={count(list.length)} flush>
               <Lines>
                 <AccountLines accounts={list} bankOf={(a) => (a.connection_id ? nameOf.get(a.connection_id) : null)} />
               </Lines>

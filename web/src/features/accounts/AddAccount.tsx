@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -5,14 +7,16 @@ import { createAccount, owed } from "#/api/accounts";
 import type { Schemas } from "#/api/client";
 import { overview } from "#/api/overview";
 import { localDay } from "#/lib/dates";
-import { text, typed } from "#/lib/money";
+import { text } from "#/lib/money";
+import { typed } from "#/lib/typed";
 import { useDeed } from "#/parts/deed";
 import { type Filled, FormDialog } from "#/parts/FormDialog";
+import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { kindChoices, shapeOf } from "./kinds";
-import { touched } from "./SetBalance";
+import { touched } from "./touched";
 
 /** The button that adds an account which no bank keeps. */
 export function AddAccount() {
@@ -27,7 +31,7 @@ export function AddAccount() {
   const add = useDeed({
     act: (body: Schemas["CreateAccount"]) => createAccount(body),
     touches: touched,
-    said: (_, v) => `${v.name} is added`,
+    said: (_, v) => t`${{ account: v.name }} added`,
     change: (r) => r.change,
     quiet: true,
   });
@@ -38,7 +42,9 @@ export function AddAccount() {
   };
   const submit = (f: Filled) => {
     const balance = f.maybe("balance") === null ? undefined : typed(f.text("balance"));
-    setFault(balance === null ? "Write an amount such as 1500.00, with a minus if it is below zero." : undefined);
+    setFault(
+      balance === null ? t`Enter an amount, for example 1500.00. Use a minus sign if it’s negative.` : undefined,
+    );
     if (balance === null) return;
     add.mutate(
       {
@@ -60,51 +66,53 @@ export function AddAccount() {
   return (
     <>
       <Button icon="plus" onClick={() => setOpen(true)}>
-        Add one by hand…
+        <Trans>Add manually…</Trans>
       </Button>
       <FormDialog
         open={open}
         onClose={close}
-        title="Add an account by hand"
-        hint="For what no bank tells coffer: cash, a house, a loan from friends."
-        act="Add the account"
+        title={t`Add account manually`}
+        hint={t`For anything without a bank connection: cash, a house, a loan from a friend.`}
+        act={t`Add account`}
         busy={add.isPending}
         error={add.error}
         onSubmit={submit}
       >
         <Fields>
           <Select
-            label="What it is"
+            label={t`Account type`}
             name="kind"
             value={kind}
             onChange={(e) => setKind(e.target.value)}
-            options={kindChoices}
+            options={kindChoices()}
             hint={
               rows
-                ? "Its balance follows from the payments that you enter."
-                : "It is worth what you last said it is; payments do not change that."
+                ? t`The balance changes with the transactions you enter.`
+                : t`The balance stays at the value you enter until you update it.`
             }
           />
-          <Field label="Called" name="name" maxLength={200} autoComplete="off" required />
-          <Field
-            label={debt ? "Owed, if you know" : rows ? "In it, if you know" : "Worth, if you know"}
+          <Field label={t`Account name`} name="name" maxLength={200} autoComplete="off" required />
+          <AmountField
+            label={debt ? t`Amount owed (optional)` : rows ? t`Balance (optional)` : t`Value (optional)`}
             name="balance"
-            inputMode="decimal"
-            placeholder="1500.00"
-            autoComplete="off"
+            example={150000n}
             fault={fault}
           />
-          <Field label="When that day was over" name="day" type="date" max={today} defaultValue={today} required />
+          <Field label={t`As of`} name="day" type="date" max={today} defaultValue={today} required />
           <Field
-            label="Currency"
+            label={t`Currency`}
             name="currency"
-            placeholder="the household's, or three letters"
+            placeholder={t`Household currency`}
             pattern="[A-Za-z]{3}"
             maxLength={3}
             autoComplete="off"
           />
-          <Field label="Bank, if there is one" name="institution" maxLength={200} autoComplete="off" />
-          <Select label="Whose" name="owner" options={[["", "Mine"], ...members.map((m) => [m.id, m.name] as const)]} />
+          <Field label={t`Bank (optional)`} name="institution" maxLength={200} autoComplete="off" />
+          <Select
+            label={t`Owner`}
+            name="owner"
+            options={[["", t`Me`], ...members.map((m) => [m.id, m.name] as const)]}
+          />
         </Fields>
       </FormDialog>
     </>

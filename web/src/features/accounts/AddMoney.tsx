@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { providers } from "#/api/settings";
@@ -15,23 +17,25 @@ export function AddMoney({ may, filled }: { may: boolean; filled: boolean }) {
   if (!may) return null;
   const ways = (["plaid", "teller"] as const).filter((p) => data?.[p].configured);
   return (
-    <Card title="Add an account">
+    <Card title={t`Add account`}>
       <Fields>
         {ways.map((p, i) => (
           <Button key={p} icon="bank" kind={filled && i === 0 ? "filled" : "plain"} onClick={() => void linkBank(p)}>
-            Link a bank{ways.length > 1 ? ` with ${names[p]}` : ""}
+            {ways.length > 1 ? t`Connect a bank with ${{ provider: names[p] }}` : t`Connect a bank`}
           </Button>
         ))}
         {data && ways.length === 0 && (
           <p className="small dim">
-            No bank can be linked yet: an admin first enters the keys of Plaid or Teller under Settings.
+            <Trans>To connect a bank, an admin needs to set up Plaid or Teller in Settings.</Trans>
           </p>
         )}
         <AddAccount />
         <Link className="link" to="/import" search={{}}>
-          Import a file
+          <Trans>Import statement</Trans>
         </Link>
-        <p className="small dim">You sign in at the bank itself; coffer never sees your password.</p>
+        <p className="small dim">
+          <Trans>You sign in at your bank. coffer never sees your password.</Trans>
+        </p>
       </Fields>
     </Card>
   );

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { type Account, refreshBalance } from "#/api/accounts";
 import { useDeed } from "#/parts/deed";
@@ -10,7 +12,7 @@ export function AskBank({ account: a }: { account: Account }) {
   const ask = useDeed({
     act: () => refreshBalance(a.id),
     touches: ["accounts", "overview", "connections"],
-    said: "The bank stated the balance of now",
+    said: t`Balance updated`,
     quiet: true,
   });
   const close = () => {
@@ -20,19 +22,21 @@ export function AskBank({ account: a }: { account: Account }) {
   return (
     <>
       <Button icon="bank" onClick={() => setOpen(true)}>
-        Ask the bank…
+        <Trans>Refresh balance…</Trans>
       </Button>
       <FormDialog
         open={open}
         onClose={close}
-        title="Ask the bank for the balance"
-        hint="Every sync brings a balance for nothing, which may be some hours old. Having the bank look it up now may cost money, by your contract with the provider."
-        act="Ask the bank"
+        title={t`Refresh balance from bank`}
+        hint={t`Regular syncs include a balance that may be a few hours old. A live refresh may cost money, depending on your provider plan.`}
+        act={t`Refresh`}
         busy={ask.isPending}
         error={ask.error}
         onSubmit={() => ask.mutate(undefined, { onSuccess: close })}
       >
-        <p className="small dim">It takes up to a minute, and can be asked every 15 minutes.</p>
+        <p className="small dim">
+          <Trans>Takes up to a minute. You can do this every 15 minutes.</Trans>
+        </p>
       </FormDialog>
     </>
   );

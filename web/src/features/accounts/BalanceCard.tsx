@@ -1,4 +1,6 @@
-import type { ReactNode } from "react";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { lazy, type ReactNode, Suspense } from "react";
 import { type Account, type DailyBalance, owed } from "#/api/accounts";
 import { Balance } from "#/charts/Balance";
 import { offs, spans as split } from "#/charts/spans";
@@ -12,11 +14,12 @@ import { Note } from "#/ui/Form";
 import css from "./Accounts.module.css";
 import { AskBank } from "./AskBank";
 import { staleBalance, statedBy } from "./proved";
-import { SetBalance } from "./SetBalance";
+
+const SetBalance = lazy(() => import("./SetBalance").then((m) => ({ default: m.SetBalance })));
 
 const most = 3; // notes of a kind
 
-/** What an account stands at, who said so, and how it came there day by day. */
+/** The balance of an account, its source, and its development day by day. */
 export function BalanceCard(p: {
   account: Account | undefined;
   days: readonly DailyBalance[] | undefined;
@@ -31,7 +34,7 @@ export function BalanceCard(p: {
   const debt = a !== undefined && owed(a.type);
   const today = localDay(new Date());
   return (
-    <Card title={debt ? "Owed" : "Balance"} aside={p.aside}>
+    <Card title={debt ? t`Amount owed` : t`Balance`} aside={p.aside}>
       {!a && <Bones tall />}
       {a && (
         <>
@@ -39,8 +42,8 @@ export function BalanceCard(p: {
             {a.balance_today === null ? (
               <p className="dim">
                 {a.provider === "manual"
-                  ? "Nobody has stated a balance yet. Set what it stands at, and it counts in what you own."
-                  : "Nobody has stated a balance. The bank may with the next sync, and so does a statement that has a column for it."}
+                  ? t`No balance yet. Enter one to include this account in your net worth.`
+                  : t`No balance yet. It may arrive with the next sync or a statement that has a balance column.`}
               </p>
             ) : (
               <>
@@ -55,7 +58,9 @@ export function BalanceCard(p: {
             {p.may && (
               <span className="end row wrap">
                 {p.asks && <AskBank account={a} />}
-                <SetBalance account={a} />
+                <Suspense>
+                  <SetBalance account={a} />
+                </Suspense>
               </span>
             )}
           </div>
@@ -86,9 +91,17 @@ function Line({ account: a, days, today }: { account: Account; days: readonly Da
         ],
   );
   if (points.length < 2)
-    return a.balance_today === null ? null : <p className="dim">The line begins once two days are known.</p>;
-  const between = (g: { from: { day: string }; to: { day: string } }) =>
-    `between ${dayShort(g.from.day, today)} and ${dayShort(g.to.day, today)}`;
+    return a.balance_today === null ? null : (
+      <p className="dim">
+        <Trans>The chart starts once there are two balances.</Trans>
+      </p>
+    );
+  const ends = (g: { from: { day: string }; to: { day: string } }) =>
+    [dayShort(g.from.day, today), dayShort(g.to.day, today)] as const;
+  const unknown = (from: string, to: string) =>
+    t`No balance data between ${from} and ${to}. The dashed line just connects the known days.`;
+  const off = (from: string, to: string) =>
+    t`The balance doesn’t match the transactions between ${from} and ${to}. Hatched days are calculated back from the next balance.`;
   const explained = a.balance_method === "transactions";
   return (
     <>
@@ -97,32 +110,27 @@ function Line({ account: a, days, today }: { account: Account; days: readonly Da
         today={today}
         say={(c) => money(c, a.iso_currency_code)}
         axis={(c) => (hidden ? "" : compact(c, a.iso_currency_code))}
-        derived={explained ? "reckoned" : "as before"}
+        derived={explained ? t`calculated` : t`last value`}
       />
       {points.some((k) => k.derived) && (
         <p className={`${css.legend} small dim`}>
           {explained
-            ? "Solid: stated by the bank, a statement or a person. Dotted: reckoned from the payments."
-            : "Solid: stated by the bank, a statement or a person. Dotted: the last stated value, until the next."}
+            ? t`Solid: reported by the bank, a statement or a person. Dotted: calculated from transactions.`
+            : t`Solid: reported by the bank, a statement or a person. Dotted: last reported value.`}
         </p>
       )}
       {split(points)
         .gaps.slice(-most)
         .map((g) => (
           <Note key={g.from.day} mood="warn">
-            <span className="grow">
-              No balance is known {between(g)}. The dashed grey line only joins the two known days.
-            </span>
+            <span className="grow">{unknown(...ends(g))}</span>
           </Note>
         ))}
       {offs(points)
         .slice(-most)
         .map((g) => (
           <Note key={`off ${g.from.day}`} mood="warn">
-            <span className="grow">
-              The balance does not add up {between(g)}: the payments do not explain how it moved. The hatched days
-              follow from the balance after them.
-            </span>
+            <span className="grow">{off(...ends(g))}</span>
           </Note>
         ))}
     </>

@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Account } from "#/api/accounts";
@@ -35,7 +37,7 @@ export function Bank({ bank: b, health, accounts, running, may, filled }: Props)
       <Lines>
         <Item
           mark={<Tile tone={0} icon={b.provider === "csv" ? "file" : "bank"} large />}
-          name={<h2>{<bdi>{b.institution_name ?? "A bank"}</bdi>}</h2>}
+          name={<h2>{<bdi>{b.institution_name ?? t`Bank`}</bdi>}</h2>}
           hint={stateOf(b)}
           open={(name) => (
             <Link to="/banks/$id" params={{ id: b.short_id }}>
@@ -47,7 +49,7 @@ export function Bank({ bank: b, health, accounts, running, may, filled }: Props)
             fetches &&
             !sync.job && (
               <Button icon="sync" disabled={sync.starting} onClick={() => sync.start(b.id)}>
-                Sync now
+                <Trans>Sync now</Trans>
               </Button>
             )
           }
@@ -61,7 +63,7 @@ export function Bank({ bank: b, health, accounts, running, may, filled }: Props)
   );
 }
 
-/** What a bank needs of a person, with what is missing meanwhile. */
+/** The action that a bank needs from a person, and the data that is missing meanwhile. */
 export function Wants(p: {
   bank: Connection;
   health?: ConnectionHealth;
@@ -73,28 +75,28 @@ export function Wants(p: {
   const me = useQuery(session).data?.user?.id;
   const days = missing(covering(health?.covered ?? [], localDay(new Date()), 90));
   const rows = health?.quarantined ?? 0;
-  const from = p.accounts === 1 ? "1 account" : `${p.accounts} accounts`;
+  const gap = () =>
+    t`${plural(p.accounts, { one: "# account", other: "# accounts" })} missing ${plural(days, { one: "# day of data", other: "# days of data" })}`;
   if (emptied(b) && p.may) return <EmptyBank bank={b} link />;
   if (wantsSignIn(b))
     return (
       <Note mood="warn">
         <span className="grow">
-          <strong>
-            {b.status === "active"
-              ? "The bank's permission ends soon"
-              : days
-                ? `${days} days are missing from ${from}`
-                : "The bank wants you to sign in again"}
-          </strong>
+          <strong>{b.status === "active" ? t`Bank access expires soon` : days ? gap() : t`Reconnect your bank`}</strong>
           <br />
           {b.status === "active"
-            ? "Payments keep coming until then. Signing in again renews it."
-            : "Figures leave them out. After you sign in, coffer fetches them all; nothing is lost."}
-          {b.user_id !== me && " Whoever linked the bank signs in."}
+            ? t`Syncing continues until then. Reconnect to renew access.`
+            : t`Totals don’t include the missing days. Once you reconnect, coffer catches up.`}
+          {b.user_id !== me && (
+            <>
+              {" "}
+              <Trans>The person who connected this bank needs to do this.</Trans>
+            </>
+          )}
         </span>
         {p.may && (
           <Button kind={p.filled ? "filled" : "plain"} onClick={() => void signInAgain(b.id)}>
-            Sign in again
+            <Trans>Reconnect</Trans>
           </Button>
         )}
       </Note>
@@ -103,9 +105,9 @@ export function Wants(p: {
     return (
       <Note mood="warn">
         <span className="grow">
-          <strong>{days ? `${days} days are missing from ${from}` : "The last try failed"}</strong>
+          <strong>{days ? gap() : t`Last sync failed`}</strong>
           <br />
-          {b.status_message ?? "coffer tries again by itself. Nothing is lost."}
+          {b.status_message ?? t`coffer will retry automatically. No data is lost.`}
         </span>
       </Note>
     );
@@ -113,19 +115,28 @@ export function Wants(p: {
     return (
       <Note mood="warn">
         <span className="grow">
-          {rows} {rows === 1 ? "payment is" : "payments are"} set aside, because coffer cannot read{" "}
-          {rows === 1 ? "it" : "them"}
+          <Plural
+            value={rows}
+            one="# row from this bank couldn’t be read"
+            other="# rows from this bank couldn’t be read"
+          />
         </span>
         <Link className="link" to="/banks/$id" params={{ id: b.short_id }}>
-          Look at {rows}
+          <Trans>View {rows}</Trans>
         </Link>
       </Note>
     );
   if (b.new_accounts_available)
     return (
       <Note>
-        <span className="grow">The bank has accounts that are not shared yet</span>
-        {p.may && <Button onClick={() => void signInAgain(b.id)}>Choose them</Button>}
+        <span className="grow">
+          <Trans>This bank has accounts you haven’t shared yet</Trans>
+        </span>
+        {p.may && (
+          <Button onClick={() => void signInAgain(b.id)}>
+            <Trans>Choose accounts</Trans>
+          </Button>
+        )}
       </Note>
     );
   return null;

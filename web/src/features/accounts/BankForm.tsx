@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Schemas } from "#/api/client";
@@ -9,14 +11,16 @@ import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Fields, Select } from "#/ui/Form";
 
 const hour = 3600;
-const intervals = [
-  ["", "As the household does"],
-  [String(hour), "Every hour"],
-  [String(4 * hour), "Every 4 hours"],
-  [String(12 * hour), "Every 12 hours"],
-  [String(24 * hour), "Once a day"],
-  [String(7 * 24 * hour), "Once a week"],
-] as const;
+const hours = (n: number) => [String(n * hour), plural(n, { one: "Every hour", other: "Every # hours" })] as const;
+const intervals = () =>
+  [
+    ["", t`Household default`],
+    hours(1),
+    hours(4),
+    hours(12),
+    [String(24 * hour), t`Once a day`],
+    [String(7 * 24 * hour), t`Once a week`],
+  ] as const;
 
 /** How often a bank is read, whether it is at all, and how it is removed. */
 export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: number }) {
@@ -35,26 +39,27 @@ export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: nu
       void go({ to: "/accounts", search: {} });
     },
     touches,
-    said: `${b.institution_name ?? "The bank"} is no longer linked; what it brought is kept`,
+    said: b.institution_name ? t`${{ bank: b.institution_name }} disconnected` : t`Bank disconnected`,
   });
   const own = String(b.sync_interval_seconds ?? "");
-  const options = intervals.some(([v]) => v === own)
-    ? intervals
-    : ([...intervals, [own, `Every ${Math.round(Number(own) / 60)} minutes`]] as const);
-  const name = b.institution_name ?? "this bank";
+  const usual = intervals();
+  const minutes = Math.round(Number(own) / 60);
+  const options = usual.some(([v]) => v === own)
+    ? usual
+    : ([...usual, [own, plural(minutes, { one: "Every minute", other: "Every # minutes" })]] as const);
   return (
-    <Card title="How it is kept">
+    <Card title={t`Sync settings`}>
       <Fields>
         {b.provider !== "csv" && (
           <>
             <Select
-              label="Fetched"
+              label={t`Sync frequency`}
               value={own}
               options={options}
               onChange={(e) =>
                 change.mutate({
                   body: { sync_interval_seconds: e.target.value ? Number(e.target.value) : null },
-                  said: "Saved",
+                  said: t`Saved`,
                 })
               }
             />
@@ -64,35 +69,42 @@ export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: nu
               onClick={() =>
                 change.mutate({
                   body: { paused: !b.paused },
-                  said: b.paused ? "It is fetched again" : "Paused; nothing is fetched until you resume it",
+                  said: b.paused ? t`Syncing resumed` : t`Syncing paused`,
                 })
               }
             >
-              {b.paused ? "Resume fetching" : "Pause fetching"}
+              {b.paused ? t`Resume syncing` : t`Pause syncing`}
             </Button>
           </>
         )}
         <Button kind="fault" icon="trash" onClick={() => ask(true)}>
-          Remove the bank…
+          <Trans>Disconnect bank…</Trans>
         </Button>
       </Fields>
-      <Dialog open={asking} onClose={() => ask(false)} title={`Remove ${name}`}>
+      <Dialog
+        open={asking}
+        onClose={() => ask(false)}
+        title={b.institution_name ? t`Disconnect ${{ bank: b.institution_name }}?` : t`Disconnect this bank?`}
+      >
         <DialogBody>
           <p>
-            <strong>Ends for good:</strong> coffer's access to the bank. New payments stop arriving until you link the
-            bank again.
+            <Trans>
+              <strong>Ends:</strong> coffer’s access to this bank. No new transactions until you connect it again.
+            </Trans>
           </p>
           <p>
-            <strong>Stays:</strong> {accounts === 1 ? "its account" : `its ${accounts} accounts`} with all payments,
-            categories, comments and history.
+            <Trans>
+              <strong>Kept:</strong> <Plural value={accounts} one="its account" other="its # accounts" /> with all
+              transactions, categories, comments and history.
+            </Trans>
           </p>
         </DialogBody>
         <DialogFoot>
           <Button kind="fault" disabled={remove.isPending} onClick={() => remove.mutate()}>
-            Remove the bank
+            <Trans>Disconnect bank</Trans>
           </Button>
           <Button kind="quiet" onClick={() => ask(false)}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
         </DialogFoot>
       </Dialog>

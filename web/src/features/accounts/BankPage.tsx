@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { accounts } from "#/api/accounts";
@@ -14,7 +16,7 @@ import { BankForm } from "./BankForm";
 import { SetAside } from "./SetAside";
 import { SyncLog } from "./SyncLog";
 
-const by = { plaid: "Through Plaid", teller: "Through Teller", csv: "By files" } as const;
+const by = { plaid: () => "Plaid", teller: () => "Teller", csv: () => t`Statement files` };
 
 /** One bank: its state, what was set aside, what each sync did, and how it is kept. */
 export function BankPage() {
@@ -32,19 +34,19 @@ export function BankPage() {
   return (
     <>
       <Top
-        title={b?.institution_name ?? "Bank"}
+        title={b?.institution_name ?? t`Bank`}
         sub={
           <Link className="link" to="/accounts" search={{}}>
-            All accounts
+            <Trans>All accounts</Trans>
           </Link>
         }
       />
       {banks.data && !b && (
         <Empty
-          title="There is no such bank"
+          title={t`Bank not found`}
           action={
             <Link className="link" to="/accounts" search={{}}>
-              All accounts
+              <Trans>All accounts</Trans>
             </Link>
           }
         />
@@ -53,21 +55,29 @@ export function BankPage() {
         aside={
           b && (
             <>
-              <Card title="How it is linked">
+              <Card title={t`Connection`}>
                 <Facts
                   facts={[
-                    ["Linked", `${by[b.provider]}, ${moment(b.created_at)}`],
-                    ["By", members?.find((m) => m.id === b.user_id)?.name ?? "Someone"],
-                    ["Last fetched", b.last_sync_at ? since(b.last_sync_at) : "Never"],
+                    [t`Connected`, `${by[b.provider]()} · ${moment(b.created_at)}`],
+                    [t`Connected by`, members?.find((m) => m.id === b.user_id)?.name ?? t`Someone`],
+                    [t`Last synced`, b.last_sync_at ? since(b.last_sync_at) : t`Never`],
                     ...(b.provider === "csv"
                       ? []
                       : ([
-                          ["Last try", b.last_attempt_at ? since(b.last_attempt_at) : "Never"],
-                          ["Next", b.next_sync_at ? `At about ${since(b.next_sync_at)}` : "Not planned"],
-                          ["Permission", b.consent_expires_at ? `Until ${since(b.consent_expires_at)}` : "Without end"],
+                          [t`Last attempt`, b.last_attempt_at ? since(b.last_attempt_at) : t`Never`],
+                          [
+                            t`Next sync`,
+                            b.next_sync_at ? t`About ${{ time: since(b.next_sync_at) }}` : t`Not scheduled`,
+                          ],
+                          [
+                            t`Bank access`,
+                            b.consent_expires_at ? t`Until ${{ day: since(b.consent_expires_at) }}` : t`No expiry`,
+                          ],
                         ] as const)),
                     ...(h && h.consecutive_failures > 0
-                      ? ([["Failed", `${h.consecutive_failures} times in a row`]] as const)
+                      ? ([
+                          [t`Failed syncs`, plural(h.consecutive_failures, { one: "# in a row", other: "# in a row" })],
+                        ] as const)
                       : []),
                   ]}
                 />
@@ -78,7 +88,7 @@ export function BankPage() {
           )
         }
       >
-        {error && <Fault error={error} what="The bank" retry={again} />}
+        {error && <Fault error={error} what={t`this bank`} retry={again} />}
         {!banks.data && !error && (
           <Card>
             <Bones rows={5} />

@@ -1,28 +1,30 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type Account, type Candidate, type Interval, proof } from "#/api/accounts";
+import { type Account, type Candidate, type Interval, type Proof, proof } from "#/api/accounts";
 import type { Connection } from "#/api/connections";
 import { payee, transaction } from "#/api/transactions";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
-import { payments } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
 import { Amount, useMoney } from "#/ui/Amount";
 import { Bones, Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Fold, Item, Lines } from "#/ui/Lines";
-import { verdict, whys, wrong } from "./proved";
+import { verdict, whyOf, wrong } from "./proved";
 
 const few = 3; // gaps that are shown at once
 
-/** Whether the payments of an account explain its balances; where they do not, by how much and what may be the reason. */
+/** Whether the transactions of an account match its balances; where they do not, by how much and the possible causes. */
 export function Books({ account: a, bank, may }: { account: Account; bank: Connection | undefined; may: boolean }) {
   const { data, error, refetch } = useQuery(proof(a.id));
   const today = localDay(new Date());
   const said = data && verdict(data, a.balance_method, today);
   const gaps = (data?.intervals ?? []).filter((i) => i.status === "gap").toReversed();
   const lines = (some: readonly Interval[]) => (
-    <Lines label="Where the books do not add up, newest first">
+    <Lines label={t`Mismatches, newest first`}>
       {some.map((i) => (
         <Hole key={i.from + i.to} account={a} bank={bank} hole={i} />
       ))}
@@ -30,7 +32,7 @@ export function Books({ account: a, bank, may }: { account: Account; bank: Conne
   );
   return (
     <Card
-      title="Do the books add up?"
+      title={t`Balance check`}
       flush
       warn={data?.status === "gap"}
       foot={
@@ -40,23 +42,21 @@ export function Books({ account: a, bank, may }: { account: Account; bank: Conne
         a.balance_method === "transactions" && <Help gap={data.status === "gap"} />
       }
     >
-      {error && <Fault error={error} what="The proof" retry={() => void refetch()} />}
+      {error && <Fault error={error} what={t`the balance check`} retry={() => void refetch()} />}
       {!data && !error && <Bones rows={2} />}
       {data && said && (
         <>
           <Lines>
             <Item
               name={said.title}
-              hint={
-                data.foreign_rows > 0
-                  ? `${said.text} ${payments(data.foreign_rows)} in other currencies are not counted.`
-                  : said.text
-              }
-              end={<Badge mood={moods[said.mood]}>{badges[data.status]}</Badge>}
+              hint={data.foreign_rows > 0 ? `${said.text} ${foreign(data.foreign_rows)}` : said.text}
+              end={<Badge mood={moods[said.mood]}>{i18n._(badges[data.status])}</Badge>}
             />
           </Lines>
           {gaps.length > 0 && lines(gaps.slice(0, few))}
-          {gaps.length > few && <Fold name={`${gaps.length - few} older`}>{lines(gaps.slice(few))}</Fold>}
+          {gaps.length > few && (
+            <Fold name={plural(gaps.length - few, { one: "# older", other: "# older" })}>{lines(gaps.slice(few))}</Fold>
+          )}
         </>
       )}
     </Card>
@@ -64,19 +64,30 @@ export function Books({ account: a, bank, may }: { account: Account; bank: Conne
 }
 
 const moods = { good: "in", warn: "warn", info: "plain" } as const;
-const badges = { proved: "proved", gap: "a gap", open: "open", none: "no proof" } as const;
+const badges: Record<Proof["status"], MessageDescriptor> = {
+  proved: msg`verified`,
+  gap: msg`mismatch`,
+  open: msg`not enough data`,
+  none: msg`not checked`,
+};
 
-/** What a person can do about it. */
+const foreign = (n: number) =>
+  plural(n, {
+    one: "# transaction in another currency isn’t included.",
+    other: "# transactions in other currencies aren’t included.",
+  });
+
+/** Hints for a person to fix it. */
 function Help({ gap }: { gap: boolean }) {
   return (
     <>
       <span className="grow">
         {gap
-          ? "Import a statement of those days, bring a removed payment back, or remove one that is there twice. If a balance that was set by hand is wrong, remove that."
-          : "Import a statement that has a column of balances, or set the balance of a day from one."}
+          ? t`To fix this, import a statement for those days, restore a deleted transaction, or delete a duplicate. If a balance you entered is wrong, remove it.`
+          : t`Import a statement with a balance column, or enter a balance from one.`}
       </span>
       <Link className="link" to="/import" search={{}}>
-        Import a statement
+        <Trans>Import statement</Trans>
       </Link>
     </>
   );
@@ -96,8 +107,8 @@ function Hole(p: { account: Account; bank: Connection | undefined; hole: Interva
       return (
         <Item
           key={c.quarantine_id}
-          name="A row that was set aside"
-          hint={whys[c.why]}
+          name={t`Unreadable row`}
+          hint={whyOf(c)}
           open={
             p.bank &&
             ((name) => (
@@ -108,34 +119,34 @@ function Hole(p: { account: Account; bank: Connection | undefined; hole: Interva
           }
         />
       );
-    const t = found.get(c.transaction_id);
+    const row = found.get(c.transaction_id);
     return (
-      t && (
+      row && (
         <Item
-          key={t.id}
-          name={<bdi>{payee(t)}</bdi>}
-          hint={`${whys[c.why]} · ${dayShort(t.date, today)}`}
+          key={row.id}
+          name={<bdi>{payee(row)}</bdi>}
+          hint={`${whyOf(c)} · ${dayShort(row.date, today)}`}
           open={(name) => (
-            <Link to="/transactions" search={{ account: p.account.short_id, open: t.short_id }}>
+            <Link to="/transactions" search={{ account: p.account.short_id, open: row.short_id }}>
               {name}
             </Link>
           )}
-          end={<Amount value={cents(t.amount)} currency={t.iso_currency_code} quiet={t.pending} />}
+          end={<Amount value={cents(row.amount)} currency={row.iso_currency_code} quiet={row.pending} />}
         />
       )
     );
   };
   return (
     <Item
-      name={`Between ${dayShort(p.hole.from, today)} and ${dayShort(p.hole.to, today)}`}
+      name={`${dayShort(p.hole.from, today)} – ${dayShort(p.hole.to, today)}`}
       hint={
         <>
-          {words(money(amount, p.account.iso_currency_code))}. {maybe}
-          {p.hole.candidates.length > 0 && " It may be one of these:"}
+          {words(money(amount, p.account.iso_currency_code))} {maybe}
+          {p.hole.candidates.length > 0 && ` ${t`Possible causes:`}`}
         </>
       }
     >
-      {p.hole.candidates.length > 0 && <Lines label="What may be the reason">{p.hole.candidates.map(line)}</Lines>}
+      {p.hole.candidates.length > 0 && <Lines label={t`Possible causes`}>{p.hole.candidates.map(line)}</Lines>}
     </Item>
   );
 }

@@ -1,3 +1,4 @@
+import { plural, t } from "@lingui/core/macro";
 import { type Account, type DailyBalance, owed, removeBalance } from "#/api/accounts";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
@@ -6,17 +7,17 @@ import { Sum } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Fold, Item, Lines } from "#/ui/Lines";
-import { touched } from "./SetBalance";
+import { touched } from "./touched";
 
 const few = 3;
 
-/** The balances that somebody set, newest first. Where one is taken back, the bank's or a statement's applies again. */
+/** The balances that someone entered, newest first. If one is removed, the bank's or a statement's applies again. */
 export function ByHand({ account: a, days, may }: { account: Account; days: readonly DailyBalance[]; may: boolean }) {
   const today = localDay(new Date());
   const remove = useDeed({
     act: (day: string) => removeBalance(a.id, day),
     touches: touched,
-    said: (_, day) => `The balance set for ${dayShort(day, today)} is removed`,
+    said: (_, day) => t`Balance for ${{ day: dayShort(day, today) }} removed`,
     change: (r) => r.change,
   });
   const set = days.filter((d) => d.source === "manual").toReversed();
@@ -27,14 +28,14 @@ export function ByHand({ account: a, days, may }: { account: Account; days: read
         <Item
           key={d.day}
           name={dayShort(d.day, today)}
-          hint={owed(a.type) ? "Owed when the day was over" : "When the day was over"}
+          hint={owed(a.type) ? t`Owed at end of day` : t`End of day`}
           end={
             <>
               {d.current !== null && <Sum value={cents(d.current)} currency={a.iso_currency_code} />}
               {may && (
                 <Button
                   icon="trash"
-                  aria-label={`Remove the balance of ${dayShort(d.day, today)}`}
+                  aria-label={t`Remove balance for ${{ day: dayShort(d.day, today) }}`}
                   disabled={remove.isPending}
                   onClick={() => remove.mutate(d.day)}
                 />
@@ -46,9 +47,11 @@ export function ByHand({ account: a, days, may }: { account: Account; days: read
     </Lines>
   );
   return (
-    <Card title="Balances set by hand" flush>
+    <Card title={t`Entered balances`} flush>
       {lines(set.slice(0, few))}
-      {set.length > few && <Fold name={`${set.length - few} older`}>{lines(set.slice(few))}</Fold>}
+      {set.length > few && (
+        <Fold name={plural(set.length - few, { one: "# older", other: "# older" })}>{lines(set.slice(few))}</Fold>
+      )}
     </Card>
   );
 }

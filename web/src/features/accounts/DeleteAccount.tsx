@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Account, accountName, removeAccount } from "#/api/accounts";
@@ -9,10 +11,10 @@ import { Fields } from "#/ui/Form";
 
 const touches = ["accounts", "overview", "transactions", "cashflow", "review", "changes"] as const;
 
-/** Deletes an account with its payments, after it said how many they are. */
+/** Deletes an account with its transactions, after it said how many there are. */
 export function DeleteAccount({ account: a }: { account: Account }) {
   const go = useNavigate();
-  const [payments, setPayments] = useState<number>();
+  const [rows, setRows] = useState<number>();
   const look = useDeed({ act: () => removeAccount(a.id, true), touches: [] });
   const remove = useDeed({
     act: async () => {
@@ -21,37 +23,42 @@ export function DeleteAccount({ account: a }: { account: Account }) {
       return r;
     },
     touches,
-    said: `${accountName(a)} is deleted`,
+    said: t`${{ account: accountName(a) }} deleted`,
     change: (r) => r.change_id,
     leaves: a.id,
   });
   return (
-    <Card title="No longer needed">
+    <Card title={t`Delete account`}>
       <Fields>
         <p className="small dim">
-          To keep its history, write down above when it was closed. Deleting it takes its payments out of the books too.
+          <Trans>
+            To keep its history, set a closing date above instead. Deleting the account also deletes its transactions.
+          </Trans>
         </p>
         <span>
           <Button
             kind="fault"
             icon="trash"
             disabled={look.isPending}
-            onClick={() => look.mutate(undefined, { onSuccess: (r) => setPayments(r.transactions) })}
+            onClick={() => look.mutate(undefined, { onSuccess: (r) => setRows(r.transactions) })}
           >
-            Delete the account…
+            <Trans>Delete account…</Trans>
           </Button>
         </span>
       </Fields>
       <FormDialog
-        open={payments !== undefined}
-        onClose={() => setPayments(undefined)}
-        title="Delete the account"
+        open={rows !== undefined}
+        onClose={() => setRows(undefined)}
+        title={t`Delete account?`}
         hint={
-          payments === 0
-            ? "It has no payments. You can undo this."
-            : `${payments} ${payments === 1 ? "payment goes" : "payments go"} with it. You can undo this.`
+          rows === 0
+            ? t`This account has no transactions. You can undo this.`
+            : plural(rows ?? 0, {
+                one: "This also deletes # transaction. You can undo this.",
+                other: "This also deletes # transactions. You can undo this.",
+              })
         }
-        act="Delete it"
+        act={t`Delete account`}
         fault
         onSubmit={() => remove.mutate()}
       />

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { ConnectionHealth } from "#/api/connections";
 import { dayShort, localDay } from "#/lib/dates";
 import { Card } from "#/ui/Card";
@@ -6,21 +8,21 @@ import { covering } from "./words";
 
 const days = 28;
 
-/** Which of the last days each bank was read for. */
+/** Which of the last days each bank was synced for. */
 export function HowFresh({ banks }: { banks: ConnectionHealth[] }) {
   const today = localDay(new Date());
   const shown = banks.filter((b) => b.provider !== "csv" && b.status !== "disconnected");
   if (shown.length === 0) return null;
   return (
-    <Card title="How fresh is it all?">
+    <Card title={t`Sync history`}>
       <ul>
         {shown.map((b) => {
           const all = covering(b.covered, today, days);
           const gone = all.filter((d) => !d.read);
-          const name = b.institution_name ?? "A bank";
+          const name = b.institution_name ?? t`Bank`;
           const words = gone.length
-            ? `${gone.length} of ${days} days missing, since ${dayShort(gone[0]?.day ?? today, today)}`
-            : `all ${days} days read`;
+            ? t`${{ missing: gone.length }} of ${days} days missing since ${{ day: dayShort(gone[0]?.day ?? today, today) }}`
+            : t`all ${days} days synced`;
           return (
             <li key={b.id} className={css.strip}>
               <span className="small cut">{name}</span>
@@ -41,7 +43,9 @@ export function HowFresh({ banks }: { banks: ConnectionHealth[] }) {
           );
         })}
       </ul>
-      <p className="small dim">The last {days} days. Filled: fetched. Outlined: missing.</p>
+      <p className="small dim">
+        <Trans>Last {days} days. Filled: synced. Outlined: missing.</Trans>
+      </p>
     </Card>
   );
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Account } from "#/api/accounts";
@@ -12,30 +14,30 @@ import { Item, Lines } from "#/ui/Lines";
 
 const few = 8;
 
-/** The newest payments of an account, and the way to all of them. */
+/** The newest transactions of an account, and the way to all of them. */
 export function Latest({ account: a }: { account: Account }) {
   const { data } = useQuery(newest({ account_id: [a.id] }, few));
   const { look } = useCategories();
   const today = localDay(new Date());
   return (
     <Card
-      title="Newest payments"
+      title={t`Recent transactions`}
       flush
       aside={
         <Link className="link" to="/transactions" search={{ account: a.short_id }}>
-          All of this account
+          <Trans>View all</Trans>
         </Link>
       }
     >
       {!data && <Bones rows={4} />}
-      {data && data.transactions.length === 0 && <Lines>{<Item name="No payment yet" />}</Lines>}
+      {data && data.transactions.length === 0 && <Lines>{<Item name={t`No transactions yet`} />}</Lines>}
       <Lines>
         {data?.transactions.map((r) => (
           <Item
             key={r.id}
             mark={<Tile {...look(r.category)} />}
             name={<bdi>{payee(r)}</bdi>}
-            hint={`${dayShort(r.date, today)} · ${r.category_display_name ?? "No category"}`}
+            hint={`${dayShort(r.date, today)} · ${r.category_display_name ?? t`Uncategorized`}`}
             open={(name) => (
               <Link to="/transactions" search={{ account: a.short_id, open: r.short_id }}>
                 {name}
@@ -43,8 +45,16 @@ export function Latest({ account: a }: { account: Account }) {
             )}
             end={
               <>
-                {r.excluded && <Badge>not counted</Badge>}
-                {r.linked_transaction_id && !r.excluded && <Badge>linked</Badge>}
+                {r.excluded && (
+                  <Badge>
+                    <Trans>excluded</Trans>
+                  </Badge>
+                )}
+                {r.linked_transaction_id && !r.excluded && (
+                  <Badge>
+                    <Trans>linked</Trans>
+                  </Badge>
+                )}
                 <Amount value={cents(r.amount)} currency={r.iso_currency_code} quiet={r.pending} />
               </>
             }

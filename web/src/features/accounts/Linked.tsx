@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Account } from "#/api/accounts";
@@ -14,19 +16,25 @@ export function Linked({ account: a }: { account: Account }) {
   );
   if (mine.length === 0) return null;
   return (
-    <Card title="Linked accounts" flush>
+    <Card title={t`Linked accounts`} flush>
       <Lines>
         {mine.map((l) => (
           <Item
             key={l.id}
             name={<bdi>{l.primary_account_id === a.id ? l.mirror_account_name : l.primary_account_name}</bdi>}
-            hint={`${l.kind === "mirror" ? "The same payments, which count once" : "Transfers, which are not spent"} · ${l.matches} pairs`}
+            hint={`${l.kind === "mirror" ? t`Duplicate account` : t`Transfers`} · ${plural(l.matches, { one: "# match", other: "# matches" })}`}
             open={(name) => (
-              <Link to="/links" search={{}}>
+              <Link to="/review/links" search={{}}>
                 {name}
               </Link>
             )}
-            end={l.confidence === "auto" && <Badge mood="warn">to decide</Badge>}
+            end={
+              l.confidence === "auto" && (
+                <Badge mood="warn">
+                  <Trans>needs review</Trans>
+                </Badge>
+              )
+            }
           />
         ))}
       </Lines>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -11,7 +13,7 @@ import { mergeWords } from "./merge";
 
 const touches = ["accounts", "overview", "transactions", "cashflow", "review", "changes"] as const;
 
-/** Merges an account into another, after it said what would become of its payments. */
+/** Merges an account into another, after it said what would become of its transactions. */
 export function MergeAccount({ account: a }: { account: Account }) {
   const go = useNavigate();
   const all = useQuery(accounts);
@@ -26,20 +28,20 @@ export function MergeAccount({ account: a }: { account: Account }) {
       return r;
     },
     touches,
-    said: `${accountName(a)} is merged`,
+    said: t`${{ account: accountName(a) }} merged`,
     change: (r) => r.change_id,
     leaves: a.id,
   });
   const found = look.data;
   if (!chosen) return null;
   return (
-    <Card title="The same account twice">
+    <Card title={t`Merge duplicate account`}>
       <Fields>
         <p className="small dim">
-          If another account has the same payments, merge this one into it. Payments that both have stay once.
+          <Trans>If another account has the same transactions, merge this one into it. Duplicates are kept once.</Trans>
         </p>
         <Select
-          label="Merge into"
+          label={t`Merge into`}
           name="into"
           value={chosen.id}
           onChange={(e) => setInto(e.target.value)}
@@ -47,16 +49,16 @@ export function MergeAccount({ account: a }: { account: Account }) {
         />
         <span>
           <Button icon="link" disabled={look.isPending} onClick={() => look.mutate()}>
-            Merge the accounts…
+            <Trans>Merge…</Trans>
           </Button>
         </span>
       </Fields>
       <FormDialog
         open={found !== undefined}
         onClose={() => look.reset()}
-        title={`Merge into ${accountName(chosen)}`}
+        title={t`Merge into ${{ account: accountName(chosen) }}?`}
         hint={found && mergeWords(found)}
-        act="Merge them"
+        act={t`Merge accounts`}
         onSubmit={() => merge.mutate()}
       />
     </Card>

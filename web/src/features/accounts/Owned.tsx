@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type Account, accountName, owed } from "#/api/accounts";
 import { type Cents, cents } from "#/lib/money";
 import { Figure, Sum } from "#/ui/Amount";
@@ -8,7 +10,7 @@ import { Facts } from "#/ui/Page";
 
 type Side = { currency: string; owned: Cents; owed: Cents; count: number };
 
-/** What is owned and owed by currency, the one with most accounts first. */
+/** Assets and debts by currency, the one with most accounts first. */
 export function sides(accounts: Account[]): Side[] {
   const by = new Map<string, Side>();
   for (const a of accounts) {
@@ -22,29 +24,35 @@ export function sides(accounts: Account[]): Side[] {
   return [...by.values()].sort((a, b) => b.count - a.count);
 }
 
-/** What is owned in all, and which accounts it leaves out because their balance is unknown. */
+/** The net worth, and which accounts it leaves out because they have no balance. */
 export function Owned({ accounts }: { accounts: Account[] }) {
   const [main, ...others] = sides(accounts);
   const unknown = accounts.filter((a) => a.balance_today === null);
+  const names = unknown.map(accountName).join(", ");
   if (!main) return null;
   return (
-    <Card title="Owned in all">
+    <Card title={t`Net worth`}>
       <Fields>
         <Figure value={main.owned - main.owed} currency={main.currency} size="middle" />
         <Facts
           facts={[
-            ["Owned", <Sum key="a" value={main.owned} currency={main.currency} />],
-            ["Owed", <Sum key="b" value={main.owed} currency={main.currency} />],
+            [t`Assets`, <Sum key="a" value={main.owned} currency={main.currency} />],
+            [t`Debts`, <Sum key="b" value={main.owed} currency={main.currency} />],
             ...others.map(
               (o) =>
-                [`In ${o.currency}`, <Sum key={o.currency} value={o.owned - o.owed} currency={o.currency} />] as const,
+                [
+                  t`Net worth in ${{ currency: o.currency }}`,
+                  <Sum key={o.currency} value={o.owned - o.owed} currency={o.currency} />,
+                ] as const,
             ),
           ]}
         />
         {unknown.length > 0 && (
           <Fresh old>
             <span>
-              Without <bdi>{unknown.map(accountName).join(", ")}</bdi>, whose balance is unknown
+              <Trans>
+                Doesn’t include <bdi>{names}</bdi> (no balance)
+              </Trans>
             </span>
           </Fresh>
         )}

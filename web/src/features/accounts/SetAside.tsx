@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { dropRow, quarantine, retryRow } from "#/api/connections";
 import { since } from "#/lib/dates";
@@ -8,21 +10,21 @@ import { Button } from "#/ui/Button";
 import { Bones, Card } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 
-/** Payments that the bank sent and coffer could not read. Each is read again, or dropped for good. */
+/** Rows that the bank sent and coffer could not read. Each is tried again, or deleted for good. */
 export function SetAside({ bank, may }: { bank: string; may: boolean }) {
   const { data, error, refetch } = useQuery(quarantine(bank));
   const touches = ["sync", "transactions", "overview"];
   const retry = useDeed({
     act: retryRow,
     touches,
-    said: (r) => (r.added ? "Read, and added to your payments" : "Read; it was there already"),
+    said: (r) => (r.added ? t`Added to your transactions` : t`Already in your transactions`),
     change: (r) => r.change_id,
   });
-  const drop = useDeed({ act: dropRow, touches, said: "Dropped" });
+  const drop = useDeed({ act: dropRow, touches, said: t`Deleted` });
   const busy = retry.isPending || drop.isPending;
   return (
-    <Card title="Set aside" aside="Sent by the bank, and not readable" flush>
-      {error && <Fault error={error} what="What was set aside" retry={() => void refetch()} />}
+    <Card title={t`Unreadable rows`} aside={t`coffer couldn’t read these rows from the bank`} flush>
+      {error && <Fault error={error} what={t`unreadable rows`} retry={() => void refetch()} />}
       {!data && !error && <Bones rows={2} />}
       <Lines>
         {data?.quarantine.map((q) => (
@@ -31,7 +33,8 @@ export function SetAside({ bank, may }: { bank: string; may: boolean }) {
             name={sentence(q.reason)}
             hint={
               <>
-                <bdi className="mono">{q.provider_reference ?? q.short_id}</bdi> · seen {since(q.last_seen_at)}
+                <bdi className="mono">{q.provider_reference ?? q.short_id}</bdi> ·{" "}
+                {t`last seen ${{ day: since(q.last_seen_at) }}`}
               </>
             }
             end={
@@ -40,13 +43,13 @@ export function SetAside({ bank, may }: { bank: string; may: boolean }) {
                   <Button
                     icon="sync"
                     disabled={busy || !q.retryable}
-                    title={q.retryable ? undefined : "The bank must send it again"}
+                    title={q.retryable ? undefined : t`Waiting for the bank to resend it`}
                     onClick={() => retry.mutate(q.id)}
                   >
-                    Read again
+                    <Trans>Retry</Trans>
                   </Button>
                   <Button kind="fault" disabled={busy} onClick={() => drop.mutate(q.id)}>
-                    Drop
+                    <Trans>Delete</Trans>
                   </Button>
                 </>
               )

@@ -1,30 +1,40 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import type { Account } from "#/api/accounts";
 import type { Schemas } from "#/api/client";
 
 type Kind = Schemas["CreateAccount"]["kind"];
 type Shape = Pick<Account, "type" | "subtype" | "balance_method">;
 
-/** What an account can be, in a household's words, and what that means for its balance. */
-export const kinds: readonly [Kind, string, Shape][] = [
-  ["cash", "Cash", { type: "depository", subtype: "cash", balance_method: "transactions" }],
-  ["checking", "Current account", { type: "depository", subtype: "checking", balance_method: "transactions" }],
-  ["savings", "Savings", { type: "depository", subtype: "savings", balance_method: "transactions" }],
-  ["card", "Credit card", { type: "credit", subtype: "credit_card", balance_method: "transactions" }],
-  ["investment", "Shares and funds", { type: "investment", subtype: "brokerage", balance_method: "valuations" }],
-  ["pension", "Pension", { type: "investment", subtype: "pension", balance_method: "valuations" }],
-  ["property", "House or flat", { type: "other", subtype: "property", balance_method: "valuations" }],
-  ["vehicle", "Car or other vehicle", { type: "other", subtype: "vehicle", balance_method: "valuations" }],
-  ["other_asset", "Something else you own", { type: "other", subtype: "other_asset", balance_method: "valuations" }],
-  ["mortgage", "Mortgage", { type: "loan", subtype: "mortgage", balance_method: "transactions" }],
-  ["loan", "Loan", { type: "loan", subtype: "loan", balance_method: "transactions" }],
-  ["other_debt", "Something else you owe", { type: "loan", subtype: "other", balance_method: "valuations" }],
+/** The types of accounts, in a household's words, and the shape of their balance. */
+export const kinds: readonly [Kind, MessageDescriptor, Shape][] = [
+  ["cash", msg`Cash`, { type: "depository", subtype: "cash", balance_method: "transactions" }],
+  ["checking", msg`Checking`, { type: "depository", subtype: "checking", balance_method: "transactions" }],
+  ["savings", msg`Savings`, { type: "depository", subtype: "savings", balance_method: "transactions" }],
+  ["card", msg`Credit card`, { type: "credit", subtype: "credit_card", balance_method: "transactions" }],
+  ["investment", msg`Investments`, { type: "investment", subtype: "brokerage", balance_method: "valuations" }],
+  ["pension", msg`Pension`, { type: "investment", subtype: "pension", balance_method: "valuations" }],
+  ["property", msg`Real estate`, { type: "other", subtype: "property", balance_method: "valuations" }],
+  ["vehicle", msg`Vehicle`, { type: "other", subtype: "vehicle", balance_method: "valuations" }],
+  ["other_asset", msg`Other asset`, { type: "other", subtype: "other_asset", balance_method: "valuations" }],
+  ["mortgage", msg`Mortgage`, { type: "loan", subtype: "mortgage", balance_method: "transactions" }],
+  ["loan", msg`Loan`, { type: "loan", subtype: "loan", balance_method: "transactions" }],
+  ["other_debt", msg`Other debt`, { type: "loan", subtype: "other", balance_method: "valuations" }],
 ];
 
 /** The kinds as a choice. */
-export const kindChoices = kinds.map(([kind, name]) => [kind, name] as const);
+export const kindChoices = () => kinds.map(([kind, name]) => [kind, i18n._(name)] as const);
 
 export const shapeOf = (kind: string) => kinds.find(([k]) => k === kind)?.[2];
 
 /** The kind of an account; none if a bank's own type is no kind of ours. */
-export const kindIs = (a: Shape) =>
-  kinds.find(([, , s]) => s.type === a.type && s.subtype === a.subtype && s.balance_method === a.balance_method)?.[0];
+export const kindIs = (a: Shape) => found(a)?.[0];
+
+/** The name of that kind. */
+export function kindName(a: Shape): string | undefined {
+  const kind = found(a);
+  return kind && i18n._(kind[1]);
+}
+
+const found = (a: Shape) =>
+  kinds.find(([, , s]) => s.type === a.type && s.subtype === a.subtype && s.balance_method === a.balance_method);

@@ -1,13 +1,16 @@
-const payments = (n: number) => `${n} ${n === 1 ? "payment" : "payments"}`;
-
-/** What a merge does, as a person reads it before it is done. */
+import { plural, t } from "@lingui/core/macro";
+/** Describes the effect of a merge before it is done. */
 export function mergeWords(r: { moved: number; duplicates: number; decisions_moved: number }): string {
-  const said = [`${payments(r.moved)} ${r.moved === 1 ? "moves" : "move"}.`];
+  const said = [plural(r.moved, { one: "# transaction will move.", other: "# transactions will move." })];
   if (r.duplicates > 0) {
-    said.push(`${payments(r.duplicates)} that both accounts have ${r.duplicates === 1 ? "stays" : "stay"} once.`);
+    said.push(
+      plural(r.duplicates, { one: "# duplicate will be kept once.", other: "# duplicates will be kept once." }),
+    );
   }
   if (r.decisions_moved > 0) {
-    said.push(`What you decided about them is kept: ${r.decisions_moved}.`);
+    said.push(
+      plural(r.decisions_moved, { one: "# of your edits will be kept.", other: "# of your edits will be kept." }),
+    );
   }
-  return `${said.join(" ")} You can undo this.`;
+  return [...said, t`You can undo this.`].join(" ");
 }

@@ -1,96 +1,101 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { Account, Candidate, Interval, Proof } from "#/api/accounts";
 import { dayShort, ordinal } from "#/lib/dates";
 import { type Cents, cents } from "#/lib/money";
-import { payments } from "#/lib/words";
 
 type Stated = Pick<Account, "balance_today_derived" | "balance_date" | "balance_source" | "balance_method">;
 
-/** Who said what an account stands at, and of which day; empty if nobody did. */
+/** Where an account's balance comes from, and of which day; empty without a balance. */
 export function statedBy(a: Stated, today: string): string {
   if (!a.balance_date || !a.balance_source) return "";
   const now = a.balance_date >= today;
-  const day = now ? "today" : dayShort(a.balance_date, today);
-  const on = now ? day : `on ${day}`;
-  if (a.balance_today_derived && a.balance_method === "transactions") {
-    const from = {
-      provider: `the bank's balance of ${day}`,
-      statement: `a statement's balance of ${day}`,
-      manual: `the balance set by hand for ${day}`,
-    };
-    return `Reckoned from ${from[a.balance_source]} and the payments since`;
-  }
+  const day = dayShort(a.balance_date, today);
+  if (a.balance_today_derived && a.balance_method === "transactions")
+    return {
+      provider: t`Calculated from the bank balance of ${day} plus later transactions`,
+      statement: t`Calculated from the statement balance of ${day} plus later transactions`,
+      manual: t`Calculated from the balance entered for ${day} plus later transactions`,
+    }[a.balance_source];
   return {
-    provider: `Stated by the bank ${on}`,
-    statement: `From a statement, as of ${day}`,
-    manual: `Set by hand for ${day}`,
+    provider: now ? t`Bank balance today` : t`Bank balance on ${day}`,
+    statement: now ? t`Statement balance, today` : t`Statement balance, ${day}`,
+    manual: now ? t`Entered for today` : t`Entered for ${day}`,
   }[a.balance_source];
 }
 
 type Dated = Pick<Account, "balance_date" | "balance_method" | "provider">;
 
-/** Whether the last stated balance is too old: a bank's after a day, what people look up themselves after a year. */
+/** Whether the last balance is too old: a bank's after a day, what people look up themselves after a year. */
 export const staleBalance = (a: Dated, today: string) =>
   a.balance_date === null ||
   ordinal(today) - ordinal(a.balance_date) > (a.provider === "manual" || a.balance_method === "valuations" ? 366 : 1);
 
 type Verdict = { mood: "good" | "warn" | "info"; title: string; text: string };
 
-/** Whether the books of an account add up: in a word, and in a sentence that says what follows. */
+/** The result of an account's balance check: a title, and a sentence that explains it. */
 export function verdict(p: Proof, method: Account["balance_method"], today: string): Verdict {
   const day = (d: string) => dayShort(d, today);
   const from = p.intervals.find((i) => i.status === "proved")?.from;
   const proved =
-    from && p.proved_until ? `From ${day(from)} to ${day(p.proved_until)} the payments explain every balance.` : "";
+    from && p.proved_until
+      ? t`Transactions match every balance from ${{ from: day(from) }} to ${{ to: day(p.proved_until) }}.`
+      : "";
   switch (p.status) {
     case "proved":
-      return { mood: "good", title: "Yes", text: proved };
+      return { mood: "good", title: t`Balances verified`, text: proved };
     case "gap": {
       const n = p.intervals.filter((i) => i.status === "gap").length;
-      const until = p.proved_until ? ` The last balance that the payments explain is of ${day(p.proved_until)}.` : "";
+      const until = p.proved_until && t`Last verified on ${{ day: day(p.proved_until) }}.`;
       return {
         mood: "warn",
-        title: n === 1 ? "No, there is one gap" : `No, there are ${n} gaps`,
-        text: `There the balance moved by another amount than the payments.${until}`,
+        title: plural(n, { one: "# mismatch found", other: "# mismatches found" }),
+        text: [t`The balance changed by a different amount than the transactions.`, until].filter(Boolean).join(" "),
       };
     }
     case "open":
-      return { mood: "info", title: "It cannot be told yet", text: [whyOpen(p), proved].filter(Boolean).join(" ") };
+      return { mood: "info", title: t`Not enough data yet`, text: [whyOpen(p), proved].filter(Boolean).join(" ") };
     case "none":
       return method === "valuations"
-        ? { mood: "info", title: "Nothing to prove", text: "Payments do not explain what this account is worth." }
-        : { mood: "info", title: "It cannot be told", text: "Nobody has stated a balance of this account." };
+        ? { mood: "info", title: t`Not checked`, text: t`This account’s value doesn’t depend on transactions.` }
+        : { mood: "info", title: t`Not checked`, text: t`This account has no balance yet.` };
   }
 }
 
 function whyOpen(p: Proof): string {
-  if (p.statements < 2) return "A balance is known of one day only, and a second one is needed to compare.";
+  if (p.statements < 2) return t`There’s only one balance so far; two are needed to compare.`;
   if (p.ignored > 0)
-    return `${p.ignored} of ${p.statements} balances fit nothing, as those that the bank takes between two bookings of a day do.`;
-  return "The balances do not agree with each other often enough.";
+    return t`${{ ignored: p.ignored }} of ${plural(p.statements, { one: "# balance", other: "# balances" })} don’t line up, which happens when the bank takes them mid-day.`;
+  return t`The balances don’t agree with each other often enough.`;
 }
 
 /** How much is wrong in a gap, which way, and what that may mean. */
 export function wrong(i: Interval): { amount: Cents; words: (amount: string) => string; maybe: string } {
   const n = cents(i.difference ?? 0);
-  const say =
-    i.transactions === 1 ? "the one payment of these days says" : `the ${payments(i.transactions)} of these days say`;
-  const than = i.transactions === 0 ? "than is known: there is no payment in these days" : `than ${say}`;
+  const rows = i.transactions;
   return n > 0n
     ? {
         amount: n,
-        words: (a) => `${a} less went out ${than}`,
-        maybe: "A payment may be there twice, or money that came in is missing.",
+        words: (amount) =>
+          rows === 0
+            ? t`${amount} less went out than recorded: there are no transactions on these days.`
+            : t`${amount} less went out than ${plural(rows, { one: "the # transaction shows", other: "the # transactions show" })}.`,
+        maybe: t`A transaction may be duplicated, or a deposit may be missing.`,
       }
     : {
         amount: -n,
-        words: (a) => `${a} more went out ${than}`,
-        maybe: "A payment may be missing, or money that came in may be there twice.",
+        words: (amount) =>
+          rows === 0
+            ? t`${amount} more went out than recorded: there are no transactions on these days.`
+            : t`${amount} more went out than ${plural(rows, { one: "the # transaction shows", other: "the # transactions show" })}.`,
+        maybe: t`A transaction may be missing, or a deposit may be duplicated.`,
       };
 }
 
-export const whys: Record<Candidate["why"], string> = {
-  same_amount_twice: "This amount is there twice",
-  same_amount_deleted: "Of this amount, and removed",
-  same_amount_pending: "Of this amount, and still pending",
-  quarantined: "Sent by the bank, and not readable",
+export const whys: Record<Candidate["why"], MessageDescriptor> = {
+  same_amount_twice: msg`Same amount twice`,
+  same_amount_deleted: msg`Same amount, deleted`,
+  same_amount_pending: msg`Same amount, still pending`,
+  quarantined: msg`Unreadable row from the bank`,
 };
+export const whyOf = (c: Candidate) => i18n._(whys[c.why]);

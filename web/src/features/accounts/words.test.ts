@@ -17,18 +17,16 @@ const bank = {
 };
 
 it("says what is so and what comes next", () => {
-  expect(stateOf(bank, now)).toBe("Last fetched 07:40 · next at about 13:40");
-  expect(stateOf({ ...bank, paused: true }, now)).toBe("Paused, last fetched 07:40");
+  expect(stateOf(bank, now)).toBe("Last synced 07:40 · next sync about 13:40");
+  expect(stateOf({ ...bank, paused: true }, now)).toBe("Paused · last synced 07:40");
   expect(stateOf({ ...bank, last_sync_at: null, next_sync_at: at(16, 8) }, now)).toBe(
-    "Nothing fetched yet · next at about now",
+    "Not synced yet · next sync about now",
   );
   expect(stateOf({ ...bank, status: "pending_reauth", consent_expires_at: at(2, 7) }, now)).toBe(
-    "Permission ended on Mon 2 Nov",
+    "Access expired Mon 2 Nov",
   );
-  expect(stateOf({ ...bank, status: "error" }, now)).toBe(
-    "Could not be read · last fetched 07:40 · tries again at about 13:40",
-  );
-  expect(stateOf({ ...bank, provider: "csv" }, now)).toBe("Filled from files, last 07:40");
+  expect(stateOf({ ...bank, status: "error" }, now)).toBe("Sync failed · last synced 07:40 · retrying about 13:40");
+  expect(stateOf({ ...bank, provider: "csv" }, now)).toBe("Imported statements · last 07:40");
 });
 
 it("counts the days that were not read", () => {
@@ -42,12 +40,12 @@ it("keeps the kinds in their order", () => {
   const a = (type: string, subtype: string | null, user_name: string | null) =>
     ({ type, subtype, user_name }) as Account;
   const all = [a("loan", null, "Robin"), a("depository", "savings", null), a("depository", "checking", "Maja")];
-  expect(grouped(all, "kind").map(([k]) => k)).toEqual(["Everyday", "Savings", "Loans"]);
-  expect(grouped(all, "person").map(([k]) => k)).toEqual(["Maja", "Nobody's", "Robin"]);
+  expect(grouped(all, "kind").map(([k]) => k)).toEqual(["Checking and cash", "Savings", "Loans"]);
+  expect(grouped(all, "person").map(([k]) => k)).toEqual(["Maja", "No owner", "Robin"]);
 });
 
 it("tells what a sync did", () => {
   const log = { status: "success", added: 3, modified: 0, removed: 1, quarantined: 0 } as SyncLog;
-  expect(outcomeOf(log)).toBe("3 new, 1 gone");
-  expect(outcomeOf({ ...log, added: 0, removed: 0 })).toBe("Nothing new");
+  expect(outcomeOf(log)).toBe("3 new, 1 removed");
+  expect(outcomeOf({ ...log, added: 0, removed: 0 })).toBe("No changes");
 });

@@ -1,6 +1,9 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { Account } from "#/api/accounts";
 import type { Connection, SyncLog } from "#/api/connections";
 import { dayAt, ordinal, since } from "#/lib/dates";
+import { kindName } from "./kinds";
 
 type State = Pick<
   Connection,
@@ -14,22 +17,23 @@ type State = Pick<
   | "next_sync_at"
 >;
 
-/** A bank's state in one line: what is so, and what comes next and when. */
+/** A bank's state in one line: the current state, the next step and its time. */
 export function stateOf(c: State, now = new Date()): string {
   const at = (iso: string) => since(iso, now);
   if (c.provider === "csv" && c.status !== "disconnected")
-    return c.last_sync_at ? `Filled from files, last ${at(c.last_sync_at)}` : "Filled from files";
-  if (c.status === "disconnected") return "No longer linked; what it brought is kept";
-  const last = c.last_sync_at ? `last fetched ${at(c.last_sync_at)}` : "nothing fetched yet";
+    return c.last_sync_at ? t`Imported statements · last ${{ day: at(c.last_sync_at) }}` : t`Imported statements`;
+  if (c.status === "disconnected") return t`Disconnected · history kept`;
+  const last = c.last_sync_at ? t`last synced ${{ day: at(c.last_sync_at) }}` : t`not synced yet`;
   if (c.status === "pending_reauth")
     return c.consent_expires_at && new Date(c.consent_expires_at) < now
-      ? `Permission ended on ${at(c.consent_expires_at)}`
-      : `Wants you to sign in again, ${last}`;
-  if (c.paused) return `Paused, ${last}`;
-  const next = c.next_sync_at ? `next at about ${soon(c.next_sync_at, now)}` : "";
+      ? t`Access expired ${{ day: at(c.consent_expires_at) }}`
+      : [t`Reconnect needed`, last].join(" · ");
+  if (c.paused) return [t`Paused`, last].join(" · ");
+  const time = c.next_sync_at && soon(c.next_sync_at, now);
   if (c.status === "error")
-    return ["Could not be read", last, next && `tries again ${next.slice(5)}`].filter(Boolean).join(" · ");
-  const until = c.consent_expires_at ? `permission until ${at(c.consent_expires_at)}` : "";
+    return [t`Sync failed`, last, time && t`retrying about ${time}`].filter(Boolean).join(" · ");
+  const next = time && t`next sync about ${time}`;
+  const until = c.consent_expires_at && t`access until ${{ day: at(c.consent_expires_at) }}`;
   return [capital(last), next, until].filter(Boolean).join(" · ");
 }
 
@@ -37,7 +41,7 @@ const capital = (s: string) => s.charAt(0).toUpperCase() + s.slice(1);
 
 /** A moment to come: the time today, else the day. */
 function soon(iso: string, now: Date): string {
-  if (new Date(iso) <= now) return "now";
+  if (new Date(iso) <= now) return t`now`;
   return since(iso, now);
 }
 
@@ -59,53 +63,55 @@ export function missing(days: readonly { read: boolean }[]): number {
   return n > 1 ? n : 0;
 }
 
-const triggers: Record<SyncLog["trigger"], string> = {
-  schedule: "by schedule",
-  webhook: "because the bank told of news",
-  manual: "by hand",
-  initial: "for the first time",
-  replay: "again from the start",
-  import: "from a file",
+const triggers: Record<SyncLog["trigger"], MessageDescriptor> = {
+  schedule: msg`Scheduled`,
+  webhook: msg`New data at the bank`,
+  manual: msg`Manual`,
+  initial: msg`First sync`,
+  replay: msg`Full resync`,
+  import: msg`Statement import`,
 };
 
-/** What a sync did, in one line. */
+/** The result of a sync, in one line. */
 export function outcomeOf(l: SyncLog): string {
-  if (l.status === "running") return "Is running";
-  if (l.status === "cancelled") return "Was stopped";
-  if (l.status === "error") return l.error_message ?? "Failed";
+  if (l.status === "running") return t`Running`;
+  if (l.status === "cancelled") return t`Stopped`;
+  if (l.status === "error") return l.error_message ?? t`Failed`;
   const parts = [
-    l.added && `${l.added} new`,
-    l.modified && `${l.modified} changed`,
-    l.removed && `${l.removed} gone`,
-    l.quarantined && `${l.quarantined} set aside`,
+    l.added && plural(l.added, { one: "# new", other: "# new" }),
+    l.modified && plural(l.modified, { one: "# updated", other: "# updated" }),
+    l.removed && plural(l.removed, { one: "# removed", other: "# removed" }),
+    l.quarantined && plural(l.quarantined, { one: "# unreadable", other: "# unreadable" }),
   ].filter(Boolean);
-  return parts.length ? parts.join(", ") : "Nothing new";
+  return parts.length ? parts.join(", ") : t`No changes`;
 }
-export const triggerOf = (l: SyncLog) => triggers[l.trigger];
+export const triggerOf = (l: SyncLog) => i18n._(triggers[l.trigger]);
 
-const kinds: readonly [string, (a: Pick<Account, "type" | "subtype">) => boolean][] = [
-  ["Everyday", (a) => a.type === "depository" && a.subtype !== "savings"],
-  ["Savings", (a) => a.type === "depository"],
-  ["Cards", (a) => a.type === "credit"],
-  ["Investments", (a) => a.type === "investment"],
-  ["Loans", (a) => a.type === "loan"],
-  ["Other", () => true],
+const kinds: readonly [MessageDescriptor, (a: Pick<Account, "type" | "subtype">) => boolean][] = [
+  [msg`Checking and cash`, (a) => a.type === "depository" && a.subtype !== "savings"],
+  [msg({ message: "Savings", context: "a group of accounts" }), (a) => a.type === "depository"],
+  [msg`Credit cards`, (a) => a.type === "credit"],
+  [msg`Investments`, (a) => a.type === "investment"],
+  [msg`Loans`, (a) => a.type === "loan"],
+  [msg`Other`, () => true],
 ];
 
-/** What kind of account it is, in the order in which kinds are listed. */
-export const kindOf = (a: Pick<Account, "type" | "subtype">) => kinds.find(([, is]) => is(a))?.[0] ?? "Other";
+/** The kind of an account, in the order in which kinds are listed. */
+export const kindOf = (a: Pick<Account, "type" | "subtype">) =>
+  i18n._(kinds.find(([, is]) => is(a))?.[0] ?? msg`Other`);
+
+/** The type of an account: one of our kinds, or the bank's name for it. */
+export const typeOf = (a: Account) => kindName(a) ?? (a.subtype ? capital(a.subtype.replaceAll("_", " ")) : kindOf(a));
 
 /** Accounts in groups, each named; kinds keep their order, and other groups are by name. */
 export function grouped(all: readonly Account[], by: "kind" | "person"): [string, Account[]][] {
-  const key = (a: Account) => (by === "kind" ? kindOf(a) : (a.user_name ?? "Nobody's"));
+  const key = (a: Account) => (by === "kind" ? kindOf(a) : (a.user_name ?? t`No owner`));
   const groups = new Map<string, Account[]>();
   for (const a of all) groups.set(key(a), [...(groups.get(key(a)) ?? []), a]);
-  const place = (name: string) => kinds.findIndex(([k]) => k === name);
+  const place = (name: string) => kinds.findIndex(([k]) => i18n._(k) === name);
   return [...groups].sort(([a], [b]) => (by === "kind" ? place(a) - place(b) : a.localeCompare(b)));
 }
 
-/** What tells two accounts apart: the last digits, the kind and whose it is. */
+/** Distinguishes two accounts: the last digits, the kind and the owner. */
 export const about = (a: Account, withBank?: string | null) =>
-  [withBank, a.mask && `··${a.mask}`, a.subtype?.replaceAll("_", " ") ?? a.type, a.user_name, a.hidden && "hidden"]
-    .filter(Boolean)
-    .join(" · ");
+  [withBank, a.mask && `••${a.mask}`, typeOf(a), a.user_name, a.hidden && t`hidden`].filter(Boolean).join(" · ");

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type Change, type ChangeFilters, changes } from "#/api/changes";
@@ -6,6 +8,7 @@ import { session } from "#/api/session";
 import type { ActivitySearch } from "#/lib/address";
 import { dayHead } from "#/lib/dates";
 import { useKeys } from "#/lib/keys";
+import { actorName } from "#/parts/actor";
 import { useUndoKeys } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
 import { LookOnly } from "#/parts/rights";
@@ -13,11 +16,12 @@ import { Top } from "#/parts/Top";
 import { useTold } from "#/parts/useTold";
 import { Button, Segments } from "#/ui/Button";
 import { Bones, Card, Empty } from "#/ui/Card";
+import { each } from "#/ui/Guard";
 import { PickerButton, Toggle } from "#/ui/Picker";
 import css from "./ActivityPage.module.css";
 import { AgentCard } from "./AgentCard";
 import { DeedCard } from "./DeedCard";
-import { causeNames, daysOf } from "./days";
+import { causeOf, causes, daysOf } from "./days";
 
 const filtersOf = (s: ActivitySearch): ChangeFilters => ({
   ...(s.who === "mine" ? { mine: true } : s.who === "agents" ? { actor_type: "agent" } : {}),
@@ -27,10 +31,10 @@ const filtersOf = (s: ActivitySearch): ChangeFilters => ({
   ...(s.transaction ? { transaction_id: s.transaction } : {}),
 });
 
-/** Everybody of the changes, by name. */
+/** Everyone who made one of the changes, by name. */
 const actorsOf = (all: Change[]) =>
   [...new Map(all.flatMap((c) => (c.actor_id ? [[c.actor_id, c] as const] : [])))]
-    .map(([value, c]) => ({ value, label: c.actor_name, hint: c.actor_type === "agent" ? "Agent" : undefined }))
+    .map(([value, c]) => ({ value, label: actorName(c), hint: c.actor_type === "agent" ? t`Agent` : undefined }))
     .sort((a, b) => a.label.localeCompare(b.label));
 
 export function ActivityPage() {
@@ -50,14 +54,14 @@ export function ActivityPage() {
   useKeys(useUndoKeys());
   return (
     <>
-      <Top title="Activity">
+      <Top title={t`Activity`}>
         <Segments
-          label="Whose"
+          label={t`Show`}
           value={who}
           options={[
-            ["all", "All"],
-            ["mine", "Mine"],
-            ["agents", "Agents"],
+            ["all", t`All`],
+            ["mine", t`Mine`],
+            ["agents", t`Agents`],
           ]}
           onChange={(v) => set({ who: v === "all" ? undefined : v, actor: undefined })}
         />
@@ -65,52 +69,52 @@ export function ActivityPage() {
       <div className={css.page}>
         <div className="row wrap">
           <PickerButton
-            label="Who"
+            label={t`Made by`}
             choices={actorsOf([...loaded, ...(everyone.data?.pages ?? []).flatMap((p) => p.changes)])}
             value={search.actor}
             onPick={(c) => set({ actor: c.value, who: undefined })}
             onClear={() => set({ actor: undefined })}
           >
-            Who
+            <Trans>Made by</Trans>
           </PickerButton>
           <PickerButton
-            label="How"
-            choices={causeNames.map(([value, label]) => ({ value, label }))}
+            label={t`Source`}
+            choices={causes.map((value) => ({ value, label: causeOf(value) }))}
             value={search.cause}
             onPick={(c) => set({ cause: c.value as Change["cause"] })}
             onClear={() => set({ cause: undefined })}
           >
-            How
+            <Trans>Source</Trans>
           </PickerButton>
           {book.length > 0 && (
             <PickerButton
-              label="Rule"
+              label={t`Rule`}
               choices={book.map((r) => ({ value: r.short_id, label: r.name }))}
               value={rule?.short_id}
               onPick={(c) => set({ rule: c.value })}
               onClear={() => set({ rule: undefined })}
             >
-              Rule
+              <Trans>Rule</Trans>
             </PickerButton>
           )}
           {search.rule && !rule && (
             <Toggle on onChange={() => set({ rule: undefined })}>
-              One rule
+              <Trans>Rule</Trans>
             </Toggle>
           )}
           {search.transaction && (
             <Toggle on onChange={() => set({ transaction: undefined })}>
-              One payment
+              <Trans>Transaction</Trans>
             </Toggle>
           )}
           {narrowed && (
             <Button kind="quiet" onClick={() => void go({ search: {}, replace: true })}>
-              Show all
+              <Trans>Clear filters</Trans>
             </Button>
           )}
         </div>
         <LookOnly />
-        {list.error && <Fault error={list.error} what="The activity" retry={() => void list.refetch()} />}
+        {list.error && <Fault error={list.error} what={t`activity`} retry={() => void list.refetch()} />}
         {!list.data && !list.error && (
           <Card>
             <Bones rows={6} />
@@ -120,31 +124,30 @@ export function ActivityPage() {
           <Card>
             <Empty
               title={
-                who === "agents"
-                  ? "No agent has changed anything"
-                  : narrowed
-                    ? "Nothing of that kind"
-                    : "Nothing was changed yet"
+                who === "agents" ? t`No changes by agents` : narrowed ? t`No matching activity` : t`No activity yet`
               }
             >
-              Everything that people, rules, agents and banks do is listed here, and can be undone.
+              <Trans>Every change by people, rules, agents and banks appears here. You can undo any of them.</Trans>
             </Empty>
           </Card>
         )}
         {days.map((d) => (
           <section key={d.day} className={css.day}>
             <h2 className={css.dayhead}>{dayHead(d.day)}</h2>
-            {d.groups.map((g) => {
-              const deed = g.deeds[0];
-              if (!deed) return null;
-              if (g.actor) return <AgentCard key={deed.change.id} group={g} actor={g.actor} tell={tell} writes={may} />;
-              return <DeedCard key={deed.change.id} deed={deed} tell={tell} writes={may} />;
-            })}
+            {each(
+              d.groups.map((g) => {
+                const deed = g.deeds[0];
+                if (!deed) return null;
+                if (g.actor)
+                  return <AgentCard key={deed.change.id} group={g} actor={g.actor} tell={tell} writes={may} />;
+                return <DeedCard key={deed.change.id} deed={deed} tell={tell} writes={may} />;
+              }),
+            )}
           </section>
         ))}
         {list.hasNextPage && (
           <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Load older ones
+            <Trans>Load more</Trans>
           </Button>
         )}
       </div>

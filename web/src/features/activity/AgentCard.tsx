@@ -1,8 +1,9 @@
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { revertAll } from "#/api/changes";
+import { type Keep, revertAll } from "#/api/changes";
 import { moment } from "#/lib/dates";
-import { payments } from "#/lib/words";
 import { settle, sorry, undo } from "#/parts/edit";
 import { actorOf } from "#/parts/maker";
 import { Button, Segments } from "#/ui/Button";
@@ -17,19 +18,24 @@ import { Strip, type Trial, trialOf } from "./Strip";
 type How = "day" | "hour";
 type Props = { group: Group; actor: string; tell: Tell; writes: boolean };
 
-/** What an agent did in a day, with the way back for all of it or for its last hour. */
+/** An agent's changes of a day, with buttons to undo all of them or those of its last hour. */
 export function AgentCard({ group, actor, tell, writes }: Props) {
   const client = useQueryClient();
   const [open, setOpen] = useState(false);
   const [how, setHow] = useState<How>("day");
+  const [keep, setKeep] = useState<Keep>("reviewed");
   const [trial, setTrial] = useState<Trial | null>(null);
   const [busy, setBusy] = useState(false);
   const newest = group.deeds[0]?.change;
   const oldest = group.deeds.at(-1)?.change;
   if (!newest || !oldest) return null;
+  const agent = newest.actor_name;
+  const made = group.deeds.length;
+  const time = moment(span(newest.created_at, "hour").since);
   const live = group.deeds.filter((d) => d.change.reverted_by === null);
   const touched = group.deeds.reduce((n, d) => n + d.change.transactions, 0);
-  const call = (h: How, dry: boolean) => revertAll({ actor_id: actor, ...span(newest.created_at, h) }, dry);
+  const call = (h: How, k: Keep, dry: boolean) =>
+    revertAll({ actor_id: actor, ...span(newest.created_at, h), keep: k }, dry);
   const attempt = async (deed: () => Promise<unknown>) => {
     setBusy(true);
     try {
@@ -39,23 +45,24 @@ export function AgentCard({ group, actor, tell, writes }: Props) {
     }
     setBusy(false);
   };
-  const ask = (h: How) =>
+  const ask = (h: How, k: Keep) =>
     attempt(async () => {
       setHow(h);
-      const r = await call(h, true);
+      setKeep(k);
+      const r = await call(h, k, true);
       setTrial(trialOf(r));
     });
   const takeBack = () =>
     attempt(async () => {
-      const r = await call(how, false);
+      const r = await call(how, keep, false);
       const backs = r.results.flatMap((x) => (x.revert_id ? [x.revert_id] : [])).toReversed();
       setTrial(null);
       toasts.say(
         r.job_id
-          ? { text: "It is being undone", note: "There is much of it. This goes on by itself." }
+          ? { text: t`Undoing…`, note: t`This may take a moment. You can leave this page.` }
           : {
-              text: `Undone: ${r.changes.toLocaleString("en")} changes of ${newest.actor_name}`,
-              undo: backs.length ? () => void undo(client, backs, "Done again") : undefined,
+              text: t`Undid ${plural(r.changes, { one: "# change", other: "# changes" })} by ${agent}`,
+              undo: backs.length ? () => void undo(client, backs, t`Redone`) : undefined,
             },
       );
       await settle(client);
@@ -65,7 +72,7 @@ export function AgentCard({ group, actor, tell, writes }: Props) {
       undo(
         client,
         group.deeds.flatMap((d) => (d.change.reverted_by ? [d.change.reverted_by] : [])),
-        "Done again",
+        t`Redone`,
       ),
     );
   return (
@@ -74,34 +81,44 @@ export function AgentCard({ group, actor, tell, writes }: Props) {
         <Seal maker={actorOf(newest)} large />
         <div className={css.two}>
           <span className="strong">
-            <bdi>{newest.actor_name}</bdi> did {group.deeds.length === 1 ? "one thing" : `${group.deeds.length} things`}
-            {touched > 0 && ` to ${payments(touched)}`}
+            {touched > 0 ? (
+              <Trans>
+                <bdi>{agent}</bdi> made <Plural value={made} one="# change" other="# changes" /> to{" "}
+                <Plural value={touched} one="# transaction" other="# transactions" />
+              </Trans>
+            ) : (
+              <Trans>
+                <bdi>{agent}</bdi> made <Plural value={made} one="# change" other="# changes" />
+              </Trans>
+            )}
           </span>
           <span className="small dim">
             {moment(oldest.created_at)} – {moment(newest.created_at)}
-            {live.length < group.deeds.length && ` · ${group.deeds.length - live.length} undone`}
+            {live.length < made && ` · ${plural(made - live.length, { one: "# undone", other: "# undone" })}`}
           </span>
         </div>
         <div className={css.acts}>
           <Button kind="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {open ? "Close" : "See them"}
+            {open ? t`Hide` : t`Details`}
             <Icon name={open ? "up" : "down"} small />
           </Button>
           {writes && live.length > 0 && (
-            <Button icon="undo" disabled={busy} onClick={() => void ask("day")}>
-              Undo its day
+            <Button icon="undo" disabled={busy} onClick={() => void ask("day", "reviewed")}>
+              <Trans>Undo all</Trans>
             </Button>
           )}
           {writes && live.length === 0 && (
             <Button disabled={busy} onClick={() => void redo()}>
-              Redo its day
+              <Trans>Redo all</Trans>
             </Button>
           )}
         </div>
       </div>
       {trial && (
         <Strip
-          title={`Undo everything ${newest.actor_name} did ${how === "day" ? "that day" : "since that hour"}?`}
+          title={
+            how === "day" ? t`Undo everything ${agent} did that day?` : t`Undo everything ${agent} did after ${time}?`
+          }
           trial={trial}
           busy={busy}
           onYes={() => void takeBack()}
@@ -109,14 +126,25 @@ export function AgentCard({ group, actor, tell, writes }: Props) {
           onNo={() => setTrial(null)}
         >
           <Segments
-            label="How much"
+            label={t`Period`}
             value={how}
             options={[
-              ["day", "The whole day"],
-              ["hour", `Since ${moment(span(newest.created_at, "hour").since)}`],
+              ["day", t`Whole day`],
+              ["hour", t`Since ${time}`],
             ]}
-            onChange={(h) => void ask(h)}
+            onChange={(h) => void ask(h, keep)}
           />
+          {(keep === "none" || (trial.why.reviewed_since ?? 0) > 0) && (
+            <Segments
+              label={t`Reviewed changes`}
+              value={keep}
+              options={[
+                ["reviewed", t`Keep reviewed changes`],
+                ["none", t`Undo those too`],
+              ]}
+              onChange={(k) => void ask(how, k)}
+            />
+          )}
         </Strip>
       )}
       {open && (

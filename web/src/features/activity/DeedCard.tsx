@@ -1,7 +1,10 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { rehearseRevert } from "#/api/changes";
 import { moment } from "#/lib/dates";
+import { actorName } from "#/parts/actor";
 import { sorry, undo } from "#/parts/edit";
 import { actorOf } from "#/parts/maker";
 import { Button } from "#/ui/Button";
@@ -15,9 +18,9 @@ import { Strip, type Trial, trialOf } from "./Strip";
 
 type Props = { deed: Deed; tell: Tell; writes: boolean; stays?: ReadonlySet<string> };
 
-const many = 5; // more than this many fields are asked about first
+const many = 5; // more than this many are asked about first
 
-/** One deed: who, what, before → after, and its way back. */
+/** One deed: who, what, before → after, and undo. */
 export function DeedCard({ deed, tell, writes, stays }: Props) {
   const client = useQueryClient();
   const [open, setOpen] = useState(false);
@@ -25,7 +28,7 @@ export function DeedCard({ deed, tell, writes, stays }: Props) {
   const [busy, setBusy] = useState(false);
   const { change: c, undoneBy } = deed;
   const undone = c.reverted_by !== null;
-  const said = tell(c);
+  const said = tell({ ...c, actor_name: actorName(c) });
   const takeBack = async () => {
     setBusy(true);
     await undo(client, [c.id]);
@@ -52,37 +55,41 @@ export function DeedCard({ deed, tell, writes, stays }: Props) {
             <bdi>{said}</bdi>
           </span>
           <span className="small dim">
-            {moment(c.created_at)} · {causeOf(c)}
-            {undoneBy && ` · undone by ${undoneBy.actor_name}, ${moment(undoneBy.created_at)}`}
+            {moment(c.created_at)} · {causeOf(c.cause)}
+            {undoneBy && ` · ${t`undone by ${{ who: actorName(undoneBy) }}, ${{ time: moment(undoneBy.created_at) }}`}`}
           </span>
         </div>
-        {undone && <Badge>undone</Badge>}
+        {undone && (
+          <Badge>
+            <Trans>undone</Trans>
+          </Badge>
+        )}
         <div className={css.acts}>
           {c.entries > 0 && (
             <Button kind="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
-              {open ? "Close" : c.entries === 1 ? "1 field" : `${c.entries.toLocaleString("en")} fields`}
+              {open ? t`Hide` : plural(c.entries, { one: "# change", other: "# changes" })}
               <Icon name={open ? "up" : "down"} small />
             </Button>
           )}
           {writes && !undone && c.entries > 0 && (
-            <Button icon="undo" disabled={busy} aria-label={`Undo: ${said}`} onClick={() => void ask()}>
-              Undo
+            <Button icon="undo" disabled={busy} aria-label={t`Undo: ${{ title: said }}`} onClick={() => void ask()}>
+              <Trans>Undo</Trans>
             </Button>
           )}
           {writes && c.reverted_by && (
             <Button
               disabled={busy}
-              aria-label={`Redo: ${said}`}
-              onClick={() => c.reverted_by && void undo(client, [c.reverted_by], "Done again")}
+              aria-label={t`Redo: ${{ title: said }}`}
+              onClick={() => c.reverted_by && void undo(client, [c.reverted_by], t`Redone`)}
             >
-              Redo
+              <Trans>Redo</Trans>
             </Button>
           )}
         </div>
       </div>
       {trial && (
         <Strip
-          title="Undo this?"
+          title={t`Undo this change?`}
           trial={trial}
           busy={busy}
           onYes={() => void takeBack()}

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -20,7 +22,7 @@ const pageful = 20;
 export function Entries({ change, stays }: { change: string; stays?: ReadonlySet<string> }) {
   const [limit, setLimit] = useState(pageful);
   const { data, error, refetch } = useQuery({ ...entries(change, limit), placeholderData: keepPreviousData });
-  if (error) return <Fault error={error} what="The fields" retry={() => void refetch()} />;
+  if (error) return <Fault error={error} what={t`the changes`} retry={() => void refetch()} />;
   if (!data) return <Bones rows={4} />;
   return (
     <>
@@ -32,7 +34,7 @@ export function Entries({ change, stays }: { change: string; stays?: ReadonlySet
       {data.has_more && (
         <div className={css.foot}>
           <Button kind="quiet" onClick={() => setLimit(Math.min(limit * 5, 500))}>
-            Show more
+            <Trans>Load more</Trans>
           </Button>
         </div>
       )}
@@ -47,7 +49,9 @@ function Line({ entry: e, stays }: { entry: Entry; stays: boolean }) {
     filed ? (
       <Chip name={v ? name(v) : null} tone={look(v).tone} old={old && v !== null} />
     ) : v === null ? (
-      <span className="faint">none</span>
+      <span className="faint">
+        <Trans>empty</Trans>
+      </span>
     ) : (
       <Chip name={v} old={old} />
     );
@@ -64,9 +68,15 @@ function Line({ entry: e, stays }: { entry: Entry; stays: boolean }) {
       <span className={css.change}>
         {chip(e.before, true)}
         <Icon name="arrow" small />
-        <span className="sr">became</span>
+        <span className="sr">
+          <Trans>changed to</Trans>
+        </span>
         {chip(e.after, false)}
-        {stays && <Badge mood="held">stays</Badge>}
+        {stays && (
+          <Badge mood="held">
+            <Trans>won’t change</Trans>
+          </Badge>
+        )}
       </span>
       <span className="num">
         {e.transaction && <Amount value={cents(e.transaction.amount)} currency={e.transaction.iso_currency_code} />}

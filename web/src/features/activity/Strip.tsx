@@ -1,3 +1,5 @@
+import { i18n } from "@lingui/core";
+import { Plural, Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import type { Skipped } from "#/api/changes";
 import { stay } from "#/parts/fields";
@@ -5,7 +7,7 @@ import { Button } from "#/ui/Button";
 import css from "./ActivityPage.module.css";
 import { placeOf } from "./days";
 
-/** What undoing something would do: how many fields go back, how many stay, and why. */
+/** The effect of an undo: how many fields go back, how many stay, and why. */
 export type Trial = { back: number; why: Record<string, number>; stays: ReadonlySet<string> };
 
 type Would = { reverted: number; skipped_by_reason: Record<string, number>; skipped: Skipped[] };
@@ -26,28 +28,40 @@ type Props = {
   onNo: () => void;
 };
 
-export function Strip({ title, trial: t, busy, children, onYes, onSee, onNo }: Props) {
-  const stays = Object.values(t.why).reduce((a, b) => a + b, 0);
-  const all = t.back + stays;
+export function Strip({ title, trial, busy, children, onYes, onSee, onNo }: Props) {
+  const stays = Object.values(trial.why).reduce((a, b) => a + b, 0);
+  const { back } = trial;
+  const all = back + stays;
+  const undone = i18n.number(back);
   return (
     <div className={css.strip}>
       <strong>{title}</strong>
       {children}
       <p>
-        {t.back.toLocaleString("en")} of {all.toLocaleString("en")} {all === 1 ? "field goes" : "fields go"} back to
-        what {all === 1 ? "it was" : "they were"}. {stay(t.why)}
+        {back === all ? (
+          <Plural value={back} one="# change will be undone." other="# changes will be undone." />
+        ) : (
+          <Trans>
+            {undone} of <Plural value={all} one="# change" other="# changes" /> will be undone.
+          </Trans>
+        )}{" "}
+        {stay(trial.why)}
       </p>
       <svg className={css.bar} aria-hidden="true">
         <rect className={css.stay} width="100%" height="8" rx="4" />
-        <rect className={css.back} width={`${(100 * t.back) / Math.max(1, all)}%`} height="8" rx="4" />
+        <rect className={css.back} width={`${(100 * back) / Math.max(1, all)}%`} height="8" rx="4" />
       </svg>
       <div className="row wrap">
-        <Button kind="filled" disabled={busy || t.back === 0} onClick={onYes}>
-          Undo {t.back.toLocaleString("en")}
+        <Button kind="filled" disabled={busy || back === 0} onClick={onYes}>
+          <Plural value={back} one="Undo #" other="Undo #" />
         </Button>
-        {onSee && <Button onClick={onSee}>See them first</Button>}
+        {onSee && (
+          <Button onClick={onSee}>
+            <Trans>Show details</Trans>
+          </Button>
+        )}
         <Button kind="quiet" onClick={onNo}>
-          Keep
+          <Trans>Cancel</Trans>
         </Button>
       </div>
     </div>

@@ -1,3 +1,5 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import type { Change } from "#/api/changes";
 import { localDay } from "#/lib/dates";
 
@@ -7,7 +9,7 @@ export type Deed = { change: Change; undoneBy: Change | null };
 /** Says a change in household words. */
 export type Tell = (c: Change) => string;
 
-/** What an agent did in a day stands together, so that it can be taken back together. */
+/** An agent's changes of a day are one group, so they can be undone together. */
 export type Group = { actor: string | null; deeds: Deed[] };
 export type Day = { day: string; groups: Group[] };
 
@@ -42,24 +44,20 @@ export function span(at: string, how: "day" | "hour"): { since: string; until: s
   return { since: from.toISOString(), until: until.toISOString() };
 }
 
-const causes: Record<Change["cause"], string> = {
-  api: "in the app or over the API",
-  tool: "by a tool of an assistant",
-  rule: "by rules",
-  sync: "with a sync of a bank",
-  import: "with a file",
-  workflow_run: "in a workflow",
-  revert: "undid something",
+const names: Record<Change["cause"], MessageDescriptor> = {
+  api: msg`App or API`,
+  tool: msg`Assistant`,
+  rule: msg`Rule`,
+  sync: msg`Bank sync`,
+  import: msg`Import`,
+  workflow_run: msg`Workflow`,
+  revert: msg`Undo`,
 };
 
-export const causeOf = (c: Change) => causes[c.cause];
-export const causeNames: [Change["cause"], string][] = [
-  ["api", "In the app or the API"],
-  ["tool", "By an assistant’s tool"],
-  ["rule", "By rules"],
-  ["sync", "With a sync"],
-  ["import", "With a file"],
-];
+export const causeOf = (cause: Change["cause"]) => i18n._(names[cause]);
 
-/** What marks a field that would stay. */
+/** The causes that can be filtered by. */
+export const causes = ["api", "tool", "rule", "sync", "import"] as const;
+
+/** The key of a change that would not be undone. */
 export const placeOf = (s: { id: string; field: string }) => `${s.id} ${s.field}`;

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -9,7 +11,7 @@ import { endAssistant } from "#/api/people";
 import { session } from "#/api/session";
 import { localDay, moment } from "#/lib/dates";
 import { shortName } from "#/lib/names";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { recordHint } from "#/parts/record";
@@ -17,14 +19,13 @@ import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Field } from "#/ui/Field";
-import { Progress } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { Seal } from "#/ui/Seal";
-import { type Agent, lastUsed, weekOf } from "./agents";
+import { type Agent, changes, weekOf } from "./agents";
 
 const week = 6 * 86_400_000;
 
-/** One agent: what it may do, what it did today and this week, and its end. */
+/** One agent: its permissions, what it changed today and this week, and how to revoke its access. */
 export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
   const today = useQuery(overview).data?.today ?? localDay(new Date());
   const now = useQuery({ ...didSince(agent.id, today), enabled: agent.writes });
@@ -37,26 +38,17 @@ export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
   const [asks, ask] = useState<"end" | "narrow" | null>(null);
   const done = now.data?.payments ?? 0;
   const told = agent.record ?? "…";
-  const record = <span title={recordHint}>{`${told.charAt(0).toUpperCase()}${told.slice(1)}`}</span>;
+  const record = <span title={recordHint()}>{`${told.charAt(0).toUpperCase()}${told.slice(1)}`}</span>;
   const facts: [string, React.ReactNode][] = [
-    ["What", agent.told],
-    ["Last used", lastUsed(agent.used, done, lately.data?.changes ?? 0)],
-    ...(agent.until ? [["Ends", moment(agent.until)] as [string, string]] : []),
+    [t`Type`, agent.told],
+    [t`Last used`, agent.used ? moment(agent.used) : t`Never`],
+    ...(agent.until ? [[t`Expires`, moment(agent.until)] as [string, string]] : []),
     ...(agent.writes
       ? ([
-          ["Record", record],
-          [
-            "Today",
-            agent.limit === null ? (
-              `${payments(done)} changed`
-            ) : (
-              <>
-                {done.toLocaleString("en")} of {agent.limit.toLocaleString("en")} payments
-                <Progress label="Changed today" done={done} of={Math.max(agent.limit, 1)} />
-              </>
-            ),
-          ],
-          ["This week", lately.data ? weekOf(lately.data) : "…"],
+          [t`Track record`, record],
+          [t`Changed today`, transactions(done)],
+          [t`Daily limit`, agent.limit === null ? t({ message: "None", context: "a limit" }) : changes(agent.limit)],
+          [t`This week`, lately.data ? weekOf(lately.data) : "…"],
         ] as [string, React.ReactNode][])
       : []),
   ];
@@ -68,23 +60,23 @@ export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
           <bdi title={agent.name}>{shortName(agent.name)}</bdi>
         </span>
       }
-      aside={<Badge mood={agent.writes ? "held" : "plain"}>{agent.writes ? "Changes things" : "Only reads"}</Badge>}
+      aside={<Badge mood={agent.writes ? "held" : "plain"}>{agent.writes ? t`Can edit` : t`View only`}</Badge>}
       foot={
         <>
           {agent.writes && (
             <Link className="link" to="/activity" search={{ actor: agent.id }}>
-              What it did, and undo
+              <Trans>View activity</Trans>
             </Link>
           )}
           {(admin || mine) && (
             <span className="row end">
               {admin && agent.kind === "key" && agent.writes && (
                 <Button kind="quiet" onClick={() => ask("narrow")}>
-                  Narrow
+                  <Trans>Set limit</Trans>
                 </Button>
               )}
               <Button kind="quiet" onClick={() => ask("end")}>
-                End
+                <Trans>Revoke access</Trans>
               </Button>
             </span>
           )}
@@ -107,15 +99,15 @@ function End({ agent, mine, onClose }: Asked & { mine: boolean }) {
       return mine ? endMyAssistant(agent.id) : endAssistant({ user_id: agent.owner, id: agent.id });
     },
     touches: ["keys", "users", "me"],
-    said: `${shortName(agent.name)} is ended and let in no more`,
+    said: t`Access revoked for ${{ name: shortName(agent.name) }}`,
   });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={`End ${shortName(agent.name)}?`}
-      hint="It is refused from its next request on. What it did stays until you undo it in Activity."
-      act={`End ${shortName(agent.name)}`}
+      title={t`Revoke access for ${{ name: shortName(agent.name) }}?`}
+      hint={t`It loses access immediately. Its past changes are kept; you can undo them in Activity.`}
+      act={t`Revoke access`}
       fault
       busy={end.isPending}
       onSubmit={() => end.mutate(undefined, { onSettled: onClose })}
@@ -124,25 +116,25 @@ function End({ agent, mine, onClose }: Asked & { mine: boolean }) {
 }
 
 function Narrow({ agent, onClose }: Asked) {
-  const save = useDeed({ act: changeKey, proof: true, touches: ["keys"], said: "Saved", quiet: true });
+  const save = useDeed({ act: changeKey, proof: true, touches: ["keys"], said: t`Saved`, quiet: true });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={`What ${shortName(agent.name)} may change`}
-      act="Save limit"
+      title={t`Daily limit for ${{ name: shortName(agent.name) }}`}
+      act={t`Save`}
       busy={save.isPending}
       error={save.error}
       onSubmit={(f) => save.mutate({ id: agent.id, max_writes_per_day: f.count("limit") }, { onSuccess: onClose })}
     >
       <Field
-        label="Payments a day"
+        label={t`Changes per day`}
         name="limit"
         type="number"
         min={0}
         max={1_000_000}
         defaultValue={agent.limit ?? ""}
-        hint="0 lets it only look. Empty takes the limit away; a new agent begins with 2,000."
+        hint={t`Each transaction, tag, balance or other record counts as one change. 0 means view only. Leave blank for no limit. New agents start at 2,000.`}
       />
     </FormDialog>
   );

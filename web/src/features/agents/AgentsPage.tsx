@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { keys } from "#/api/keys";
@@ -13,9 +15,8 @@ import { Grid, Page } from "#/ui/Page";
 import { toasts } from "#/ui/toasts";
 import { AgentCard } from "./AgentCard";
 import { agentsOf } from "./agents";
-import { Limits } from "./Limits";
 
-/** The agents that are let in: what each may do, what it did, and how to end it. */
+/** The connected agents: their permissions and activity, and how to revoke access. */
 export function AgentsPage() {
   const { admin, known } = useCan();
   const people = useQuery(members);
@@ -30,17 +31,13 @@ export function AgentsPage() {
   );
   return (
     <>
-      <Top title="Agents" sub={all.length > 0 ? `${all.length} let in` : undefined} />
-      <Page
-        aside={
-          <>
-            <Limits admin={admin} />
-            <LetIn />
-          </>
-        }
-      >
+      <Top
+        title={t`AI agents`}
+        sub={all.length > 0 ? plural({ count: all.length }, { one: "# connected", other: "# connected" }) : undefined}
+      />
+      <Page aside={<LetIn />}>
         <LookOnly admin />
-        {error && <Fault error={error} what="The agents" retry={() => void people.refetch()} />}
+        {error && <Fault error={error} what={t`agents`} retry={() => void people.refetch()} />}
         {!loaded && !error && (
           <Card>
             <Bones rows={6} />
@@ -49,17 +46,18 @@ export function AgentsPage() {
         {loaded && all.length === 0 && (
           <Card>
             <Empty
-              title={admin ? "No agent is let in" : "No assistant is let in"}
+              title={admin ? t`No agents connected` : t`No assistants connected`}
               action={
                 admin && (
-                  <Link className="link" to="/household" search={{}}>
-                    Make a key for an agent
+                  <Link className="link" to="/settings/keys" search={{}}>
+                    <Trans>Create agent key</Trans>
                   </Link>
                 )
               }
             >
-              Give an assistant the address under “Let an assistant in”. What it changes carries its sign, and can be
-              undone.
+              <Trans>
+                Connect an assistant with the MCP server URL on this page. You can see and undo everything it changes.
+              </Trans>
             </Empty>
           </Card>
         )}
@@ -70,7 +68,11 @@ export function AgentsPage() {
             ))}
           </Grid>
         )}
-        {loaded && !admin && <Note>Keys of agents are shown to admins alone.</Note>}
+        {loaded && !admin && (
+          <Note>
+            <Trans>Only admins can see agent keys.</Trans>
+          </Note>
+        )}
       </Page>
     </>
   );
@@ -78,19 +80,22 @@ export function AgentsPage() {
 
 function LetIn() {
   const address = `${location.origin}/mcp`;
-  const copy = () => navigator.clipboard.writeText(address).then(() => toasts.say({ text: "Copied" }), sorry);
+  const copy = () => navigator.clipboard.writeText(address).then(() => toasts.say({ text: t`Copied` }), sorry);
   return (
     <Card
-      title="Let an assistant in"
+      title={t`Connect an assistant`}
       foot={
         <Button icon="copy" onClick={() => void copy()}>
-          Copy address
+          <Trans>Copy URL</Trans>
         </Button>
       }
     >
       <Fields>
         <p className="dim">
-          Give an assistant that speaks MCP this address. It sends you here to sign in and to say what it may do.
+          <Trans>
+            Add this MCP server URL to Claude, ChatGPT or another assistant. You’ll sign in here and choose what it can
+            do.
+          </Trans>
         </p>
         <code className="mono">{address}</code>
       </Fields>

@@ -1,46 +1,50 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type AgentLimits, agentLimits, changeAgentLimits } from "#/api/settings";
 import { draftWaits } from "#/lib/drafts";
 import { cents, money } from "#/lib/money";
+import { amountOf } from "#/lib/typed";
 import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Bones, Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Check, Fields } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
-import { quiet } from "./agents";
+import { changes, quiet } from "./agents";
 
-const dollars = (n: number | null) => (n === null ? "No ceiling" : `${money(cents(n), "USD")} a month`);
+const dollars = (n: number | null) => (n === null ? t`No limit` : t`${{ amount: money(cents(n), "USD") }} per month`);
 
-/** What all agents together may do. */
+/** The limits of all agents combined. */
 export function Limits({ admin }: { admin: boolean }) {
   const list = useQuery(agentLimits);
   const [asks, ask] = useState(() => draftWaits("limits"));
   const now = list.data;
   return (
     <Card
-      title="For all agents"
+      title={t`Limits for all agents`}
       foot={
         admin &&
         now && (
           <Button icon="edit" onClick={() => ask(true)}>
-            Change limits
+            <Trans>Edit limits</Trans>
           </Button>
         )
       }
     >
-      {list.error && <Fault error={list.error} what="The limits" retry={() => void list.refetch()} />}
+      {list.error && <Fault error={list.error} what={t`limits`} retry={() => void list.refetch()} />}
       {!now && !list.error && <Bones rows={3} />}
       {now && (
         <Facts
           facts={[
-            ["Daily limit", now.writes_per_day === null ? "None together" : `${now.writes_per_day} payments`],
-            ["Model costs", dollars(now.monthly_ceiling_usd)],
-            ["Rules", now.propose_rules ? "They propose, a person accepts" : "They make their own"],
-            ["Quiet hours", now.quiet_hours ? `${now.quiet_hours.start} to ${now.quiet_hours.end}` : "None"],
+            [t`Daily limit`, now.writes_per_day === null ? t`No combined limit` : changes(now.writes_per_day)],
+            [t`AI spending`, dollars(now.monthly_ceiling_usd)],
+            [t`Rules`, now.propose_rules ? t`Suggest only` : t`Can create rules`],
+            [t`Quiet hours`, now.quiet_hours ? `${now.quiet_hours.start}–${now.quiet_hours.end}` : t`None`],
           ]}
         />
       )}
@@ -54,16 +58,16 @@ function LimitsForm({ now, onClose }: { now: AgentLimits; onClose: () => void })
     act: changeAgentLimits,
     proof: true,
     touches: ["settings"],
-    said: "Limits saved",
+    said: t`Saved`,
     quiet: true,
   });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title="Limits for all agents"
-      hint="They hold for keys of agents and for assistants together, whatever each alone may do."
-      act="Save limits"
+      title={t`Limits for all agents`}
+      hint={t`Applies to all agent keys and assistants combined.`}
+      act={t`Save`}
       draft="limits"
       busy={save.isPending}
       error={save.error}
@@ -71,7 +75,7 @@ function LimitsForm({ now, onClose }: { now: AgentLimits; onClose: () => void })
         save.mutate(
           {
             writes_per_day: f.count("writes"),
-            monthly_ceiling_usd: f.count("ceiling"),
+            monthly_ceiling_usd: amountOf(f.text("ceiling")),
             quiet_hours: quiet(f.maybe("start"), f.maybe("end")),
             propose_rules: f.has("propose"),
           },
@@ -81,38 +85,36 @@ function LimitsForm({ now, onClose }: { now: AgentLimits; onClose: () => void })
     >
       <Fields wide>
         <Field
-          label="Payments changed a day"
+          label={t`Changes per day`}
           name="writes"
           type="number"
           min={0}
           max={1_000_000}
           defaultValue={now.writes_per_day ?? ""}
-          hint="Empty: no limit."
+          hint={t`Each transaction, tag, balance or other record counts as one change. Leave blank for no limit.`}
         />
-        <Field
-          label="Models, US dollars a month"
+        <AmountField
+          label={t`AI spending per month (USD)`}
           name="ceiling"
-          type="number"
-          min={0}
-          step="0.01"
-          defaultValue={now.monthly_ceiling_usd ?? ""}
-          hint="Empty: no ceiling."
+          checked
+          amount={now.monthly_ceiling_usd === null ? null : cents(now.monthly_ceiling_usd)}
+          hint={t`Leave blank for no limit.`}
         />
-        <Field label="Quiet from" name="start" type="time" defaultValue={now.quiet_hours?.start} />
+        <Field label={t`Quiet hours start`} name="start" type="time" defaultValue={now.quiet_hours?.start} />
         <Field
-          label="Quiet until"
+          label={t`Quiet hours end`}
           name="end"
           type="time"
           defaultValue={now.quiet_hours?.end}
-          hint="Scheduled agents do not start then."
+          hint={t`Scheduled workflows don’t start during quiet hours.`}
         />
       </Fields>
       <Check
-        label="Agents only propose rules"
+        label={t`Agents can only suggest rules`}
         name="propose"
         value="on"
         defaultChecked={now.propose_rules}
-        hint="A rule of theirs does nothing until a person accepts it under Rules."
+        hint={t`Suggested rules are inactive until someone accepts them.`}
       />
     </FormDialog>
   );

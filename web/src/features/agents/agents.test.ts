@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Key } from "#/api/keys";
 import type { Assistant, Member } from "#/api/people";
-import { agentsOf, lastUsed, weekOf } from "./agents";
+import { agentsOf, weekOf } from "./agents";
 
 const key = (name: string, actor_type: string, more: Partial<Key> = {}) =>
   ({
@@ -17,7 +17,7 @@ const key = (name: string, actor_type: string, more: Partial<Key> = {}) =>
 
 const record = { decisions: 3, kept: 3, corrected: 0, reverted: 0, open: 0 };
 
-it("lists agents that are let in, the last to come first", () => {
+it("lists connected agents, the last used first", () => {
   const all = agentsOf(
     [
       key("person", "user"),
@@ -39,22 +39,14 @@ it("lists agents that are let in, the last to come first", () => {
   );
   expect(all.map((a) => a.name)).toEqual(["Desk", "Tidy", "idle"]);
   expect(all[0]?.limit).toBe(2000);
-  expect(all[0]?.told).toBe("Assistant of Robin");
+  expect(all[0]?.told).toBe("Robin’s assistant");
   expect(all.map((a) => a.record)).toEqual(["3 of 3 kept", null, null]);
 });
 
-it("was here if it did something", () => {
-  expect([lastUsed(null, 0, 0), lastUsed(null, 20, 1), lastUsed(null, 0, 1)]).toEqual([
-    "Not yet",
-    "Today",
-    "This week",
-  ]);
-});
-
-it("says what was done", () => {
-  expect(weekOf({ changes: 0, payments: 0, undone: 0, more: false })).toBe("Nothing");
-  expect(weekOf({ changes: 1, payments: 31, undone: 1, more: false })).toBe("31 payments in 1 change, all undone");
+it("says what was changed", () => {
+  expect(weekOf({ changes: 0, payments: 0, undone: 0, more: false })).toBe("No changes");
+  expect(weekOf({ changes: 1, payments: 31, undone: 1, more: false })).toBe("31 transactions in 1 change, all undone");
   expect(weekOf({ changes: 200, payments: 1, undone: 3, more: true })).toBe(
-    "more than 1 payment in more than 200 changes, 3 undone",
+    "more than 1 transaction in more than 200 changes, 3 undone",
   );
 });

@@ -1,21 +1,22 @@
+import { plural, t } from "@lingui/core/macro";
 import { type Key, works } from "#/api/keys";
 import type { Assistant, Member } from "#/api/people";
-import { moment } from "#/lib/dates";
+import { transactions } from "#/lib/words";
 import { recordOf } from "#/parts/record";
 
-/** A key or an assistant with which an agent is let in. */
+/** An API key of an agent, or a connected assistant. */
 export type Agent = {
   id: string;
   name: string;
   kind: "key" | "assistant";
-  /** What it is, in words. */
+  /** A description. */
   told: string;
   writes: boolean;
   limit: number | null;
   used: string | null;
   until: string | null;
   owner: string | null;
-  /** What became of its decisions, in words. */
+  /** Its track record, in words. */
   record: string | null;
 };
 
@@ -23,7 +24,9 @@ const fromKey = (k: Key): Agent => ({
   id: k.id,
   name: k.actor_name ?? k.name,
   kind: "key",
-  told: `API key ${k.key_prefix}…${k.may.includes("administer") ? ", may run the household" : ""}`,
+  told: k.may.includes("administer")
+    ? t`API key ${{ prefix: k.key_prefix }}…, admin rights`
+    : t`API key ${{ prefix: k.key_prefix }}…`,
   writes: k.scope === "full_access",
   limit: k.max_writes_per_day,
   used: k.last_used_at,
@@ -32,14 +35,18 @@ const fromKey = (k: Key): Agent => ({
   record: recordOf(k.record),
 });
 
-/** How many payments every assistant may change a day; the server has no other limit for them. */
+/** How many changes each assistant can make per day; the server has no other limit for them. */
 const assistantLimit = 2000;
+
+function assistantOf(member: Member | undefined): string {
+  return member ? t`${{ name: member.name }}’s assistant` : t`A member’s assistant`;
+}
 
 const fromAssistant = (a: Assistant, members: readonly Member[]): Agent => ({
   id: a.id,
   name: a.name,
   kind: "assistant",
-  told: `Assistant of ${members.find((m) => m.id === a.user_id)?.name ?? "a member"}`,
+  told: assistantOf(members.find((m) => m.id === a.user_id)),
   writes: a.scope === "full_access",
   limit: assistantLimit,
   used: a.last_used_at,
@@ -48,7 +55,7 @@ const fromAssistant = (a: Assistant, members: readonly Member[]): Agent => ({
   record: recordOf(a.record),
 });
 
-/** Everyone who acts as an agent and is let in, the one that was here last first. */
+/** All connected agents, the last used first. */
 export function agentsOf(keys: readonly Key[], assistants: readonly Assistant[], members: readonly Member[]): Agent[] {
   return [
     ...keys.filter((k) => k.actor_type === "agent" && works(k)).map(fromKey),
@@ -56,21 +63,16 @@ export function agentsOf(keys: readonly Key[], assistants: readonly Assistant[],
   ].sort((a, b) => (b.used ?? "").localeCompare(a.used ?? "") || a.name.localeCompare(b.name));
 }
 
-const many = (n: number, one: string, more: boolean) =>
-  `${more ? "more than " : ""}${n.toLocaleString("en")} ${n === 1 ? one : `${one}s`}`;
+/** "2,000 changes" */
+export const changes = (n: number) => plural(n, { one: "# change", other: "# changes" });
 
-/** What was done in a week, in one line. */
+/** The changes of a week, in one line. */
 export function weekOf(d: { changes: number; payments: number; undone: number; more: boolean }): string {
-  if (d.changes === 0) return "Nothing";
-  const what = `${many(d.payments, "payment", d.more)} in ${many(d.changes, "change", d.more)}`;
-  return d.undone ? `${what}, ${d.undone === d.changes ? "all" : d.undone} undone` : what;
-}
-
-/** When it was last here. Its changes are known at once, while the time of its last use is written a little later. */
-export function lastUsed(at: string | null, today: number, week: number): string {
-  if (at) return moment(at);
-  if (today > 0) return "Today";
-  return week > 0 ? "This week" : "Not yet";
+  if (d.changes === 0) return t`No changes`;
+  const [some, all] = [transactions(d.payments), changes(d.changes)];
+  const done = d.more ? t`more than ${some} in more than ${all}` : t`${some} in ${all}`;
+  if (d.undone === 0) return done;
+  return d.undone === d.changes ? t`${done}, all undone` : t`${done}, ${{ undone: d.undone }} undone`;
 }
 
 /** Hours as "22:00", or nothing if they are not both given. */

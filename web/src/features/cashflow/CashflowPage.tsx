@@ -1,8 +1,10 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { cashflow } from "#/api/cashflow";
 import { overview } from "#/api/overview";
-import { fold } from "#/charts/flow";
+import { fold, moves } from "#/charts/flow";
 import { Sankey } from "#/charts/Sankey";
 import type { FlowSearch } from "#/lib/address";
 import { localDay, monthOf } from "#/lib/dates";
@@ -11,33 +13,37 @@ import { useKeys } from "#/lib/keys";
 import { cents, rounded } from "#/lib/money";
 import { Currencies } from "#/parts/Currencies";
 import { useCategories } from "#/parts/categories";
+import { reaches } from "#/parts/empty";
 import { Fault } from "#/parts/Fault";
 import { flowOf, useWay } from "#/parts/flow";
 import { Notes } from "#/parts/Notes";
+import { Nothing } from "#/parts/Nothing";
 import { Stepper } from "#/parts/Stepper";
 import { Top } from "#/parts/Top";
 import { useMoney } from "#/ui/Amount";
 import { Segments } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Bones, Card } from "#/ui/Card";
 import { Page } from "#/ui/Page";
 import { daysWord, period } from "./period";
 import { Sides } from "./Sides";
 import { Sums } from "./Sums";
 import { Trend } from "./Trend";
 
-const spans = [
-  ["month", "Month"],
-  ["quarter", "Quarter"],
-  ["year", "Year"],
-] as const;
-const compares = [
-  ["period", "the time before"],
-  ["year", "a year ago"],
-  ["none", "nothing"],
-] as const;
+const spans = () =>
+  [
+    ["month", t`Month`],
+    ["quarter", t`Quarter`],
+    ["year", t`Year`],
+  ] as const;
+const compares = () =>
+  [
+    ["period", t`Previous period`],
+    ["year", t`Last year`],
+    ["none", t`Off`],
+  ] as const;
 const asked = { period: "previous_period", year: "previous_year", none: undefined } as const;
 
-/** Where money came from and where it went, in a month, a quarter or a year, beside the time before. */
+/** Where money came from and where it went in a month, a quarter or a year, compared with an earlier period. */
 export function CashflowPage() {
   const search = useSearch({ from: "/cash-flow" });
   const go = useNavigate({ from: "/cash-flow" });
@@ -66,8 +72,10 @@ export function CashflowPage() {
       flowOf(shown, (s) => look(s).tone),
       { in: 5, out: 8 },
     );
+  const moved = drawn && moves(drawn);
+  const books = { first: home.data?.data.first_date, last: home.data?.data.last_date };
   const brief = (c: bigint) => (hidden ? "••••" : rounded(c, currency));
-  const before = flow.data?.period.previous;
+  const before = reaches(books, flow.data?.period.previous?.end_date) ? flow.data?.period.previous : undefined;
   const said = before && daysWord(before.start_date, before.end_date, today);
   const trend = shown && (
     <Trend
@@ -80,7 +88,7 @@ export function CashflowPage() {
   );
   return (
     <>
-      <Top title="Cash flow">
+      <Top title={t`Cash flow`}>
         <Stepper
           name={at.name}
           short={at.short}
@@ -91,10 +99,17 @@ export function CashflowPage() {
         />
       </Top>
       <Page
+        stale={flow.isPlaceholderData}
         aside={
           shown && (
             <>
-              <Sides flow={shown} days={days} accounts={accounts} compared={compare !== "none"} today={today} />
+              <Sides
+                flow={shown}
+                days={days}
+                accounts={accounts}
+                compared={before !== undefined && before !== null}
+                today={today}
+              />
               <div className="phone">{trend}</div>
             </>
           )
@@ -102,17 +117,19 @@ export function CashflowPage() {
       >
         <div className="row wrap">
           <Segments
-            label="How long"
+            label={t`Period`}
             value={span}
-            options={spans}
+            options={spans()}
             onChange={(v) => set({ span: v === "month" ? undefined : v })}
           />
           <span className="row">
-            <span className="small dim desk">beside</span>
+            <span className="small dim desk">
+              <Trans>Compare with</Trans>
+            </span>
             <Segments
-              label="Compared with"
+              label={t`Compare with`}
               value={compare}
-              options={compares}
+              options={compares()}
               onChange={(v) => set({ compare: v === "period" ? undefined : v })}
             />
           </span>
@@ -122,7 +139,7 @@ export function CashflowPage() {
             onChange={(v) => set({ currency: v })}
           />
         </div>
-        {flow.error && <Fault error={flow.error} what="The cash flow" retry={() => void flow.refetch()} />}
+        {flow.error && <Fault error={flow.error} what={t`the cash flow`} retry={() => void flow.refetch()} />}
         <Notes notes={flow.data?.notes} />
         {!flow.data && !flow.error && (
           <Card>
@@ -130,38 +147,40 @@ export function CashflowPage() {
             <Bones tall />
           </Card>
         )}
-        {flow.data && !shown && (
+        {flow.data && !moved && (
           <Card>
-            <Empty title="No money moved">There is no payment in {at.name}.</Empty>
+            <Nothing days={{ ...days, name: at.name }} books={books} onChoose={(month) => set({ at: month })} />
           </Card>
         )}
         {shown && drawn && (
           <>
             <Sums sums={shown} days={days} before={said} running={at.from <= today && today < at.to} />
-            <div className="desk">
-              <Card
-                title="Where it went"
-                aside={
-                  <Segments
-                    label="Through"
-                    value={search.by ?? "category"}
-                    options={[
-                      ["category", "By category"],
-                      ["account", "By account"],
-                    ]}
-                    onChange={(v) => set({ by: v === "account" ? v : undefined })}
+            {moved && (
+              <div className="desk">
+                <Card
+                  title={t`Where your money went`}
+                  aside={
+                    <Segments
+                      label={t`Group by`}
+                      value={search.by ?? "category"}
+                      options={[
+                        ["category", t`By category`],
+                        ["account", t`By account`],
+                      ]}
+                      onChange={(v) => set({ by: v === "account" ? v : undefined })}
+                    />
+                  }
+                >
+                  <Sankey
+                    flow={drawn}
+                    hub={t`Money in ${{ amount: brief(cents(shown.money_in)) }}`}
+                    say={(c) => money(c, currency)}
+                    brief={brief}
+                    way={way}
                   />
-                }
-              >
-                <Sankey
-                  flow={drawn}
-                  hub={`In ${brief(cents(shown.money_in))}`}
-                  say={(c) => money(c, currency)}
-                  brief={brief}
-                  way={way}
-                />
-              </Card>
-            </div>
+                </Card>
+              </div>
+            )}
             <div className="desk">{trend}</div>
           </>
         )}

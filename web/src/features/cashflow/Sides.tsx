@@ -1,3 +1,4 @@
+import { plural, t } from "@lingui/core/macro";
 import type { CashflowCurrency, CashflowNode } from "#/api/cashflow";
 import { amounts } from "#/lib/kept";
 import { abs, type Cents, cents, rounded } from "#/lib/money";
@@ -10,7 +11,7 @@ import { Card } from "#/ui/Card";
 
 const few = 3;
 
-/** The same as figures: what money came from and what it was spent on, largest first. */
+/** The same flow as figures: income, spending and accounts, largest first. */
 export function Sides(p: {
   flow: CashflowCurrency;
   days: { from: string; to: string };
@@ -31,7 +32,7 @@ export function Sides(p: {
   const parts = (n: CashflowNode) => {
     const named = (n.parts ?? []).slice(0, few).map((x) => `${x.name} ${money(cents(x.amount), currency)}`);
     const more = (n.parts?.length ?? 0) - named.length;
-    return [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+    return [...named, ...(more > 0 ? [plural(more, { one: "# more", other: "# more" })] : [])].join(", ");
   };
   const ranks = (...kinds: CashflowNode["kind"][]): Rank[] =>
     p.flow.nodes
@@ -50,7 +51,7 @@ export function Sides(p: {
       });
   const change = (now: Cents, before: Cents) => {
     const d = now - before;
-    return d === 0n ? "same" : `${d > 0n ? "+" : "−"}${hidden ? money(d, currency) : rounded(abs(d), currency)}`;
+    return d === 0n ? t`no change` : `${d > 0n ? "+" : "−"}${hidden ? money(d, currency) : rounded(abs(d), currency)}`;
   };
   const list = (title: string, all: Rank[]) =>
     all.length > 0 && (
@@ -60,9 +61,9 @@ export function Sides(p: {
     );
   return (
     <>
-      {list("What it was spent on", ranks("category", "saved"))}
-      {list("Where it came from", ranks("income", "drawn"))}
-      {p.accounts.size > 0 && list("Through which accounts", ranks("account"))}
+      {list(t`Spending by category`, ranks("category", "saved"))}
+      {list(t`Income by category`, ranks("income", "drawn"))}
+      {p.accounts.size > 0 && list(t`Cash flow by account`, ranks("account"))}
     </>
   );
 }

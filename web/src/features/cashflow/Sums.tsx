@@ -1,10 +1,11 @@
+import { t } from "@lingui/core/macro";
 import type { CashflowCurrency } from "#/api/cashflow";
 import { abs, type Cents, cents } from "#/lib/money";
 import { Figures } from "#/parts/Figures";
 import { useMoney } from "#/ui/Amount";
 import { Card } from "#/ui/Card";
 
-/** Left, in and out, each beside what it was before. */
+/** Net, money in and money out, each compared with the earlier period. */
 export function Sums(p: {
   sums: CashflowCurrency;
   days: { from: string; to: string };
@@ -16,7 +17,9 @@ export function Sums(p: {
   const than = (now: Cents, then: number | undefined) => {
     if (then === undefined || !p.before) return undefined;
     const d = now - cents(then);
-    return d === 0n ? "the same as before" : `${money(abs(d), currency)} ${d > 0n ? "more" : "less"}`;
+    if (d === 0n) return t`no change`;
+    const amount = money(abs(d), currency);
+    return d > 0n ? t`up ${amount}` : t`down ${amount}`;
   };
   const one = (name: string, now: number, then: number | undefined, direction?: "in" | "out") => ({
     name,
@@ -27,12 +30,12 @@ export function Sums(p: {
   });
   const { sums: s } = p;
   return (
-    <Card title={p.running ? "So far" : "In all"} aside={p.before && `beside ${p.before}`}>
+    <Card title={p.running ? t`So far` : t`Total`} aside={p.before && t`vs. ${{ period: p.before }}`}>
       <Figures
-        main={one(p.running ? "Left so far" : "Left", s.net, s.previous?.net)}
+        main={one(p.running ? t`Net so far` : t`Net`, s.net, s.previous?.net)}
         others={[
-          one("In", s.money_in, s.previous?.money_in, "in"),
-          one("Out", s.money_out, s.previous?.money_out, "out"),
+          one(t`Money in`, s.money_in, s.previous?.money_in, "in"),
+          one(t`Money out`, s.money_out, s.previous?.money_out, "out"),
         ]}
       />
     </Card>

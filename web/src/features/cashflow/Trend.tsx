@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import type { CashflowCurrency } from "#/api/cashflow";
@@ -14,7 +15,7 @@ import { Select } from "#/ui/Form";
 
 const months = 13;
 
-/** One category month by month; the dotted line is what it usually is. */
+/** One category month by month; the dotted line is the average. */
 export function Trend(p: {
   currency: string;
   today: string;
@@ -56,14 +57,14 @@ export function Trend(p: {
     };
   };
   return (
-    <Card title="Month by month" aside="Dotted: the usual">
+    <Card title={t`Monthly trend`} aside={t`Dotted line: average`}>
       <Select
-        label="Category"
+        label={t`Category`}
         value={slug}
         options={choices.map((c) => [c.value, c.hint ? `${c.hint}: ${c.label}` : c.label] as const)}
         onChange={(e) => p.onChoose(e.target.value)}
       />
-      {query.error && <Fault error={query.error} what="The months" retry={() => void query.refetch()} />}
+      {query.error && <Fault error={query.error} what={t`trends`} retry={() => void query.refetch()} />}
       {!query.data && !query.error && <Bones tall />}
       {query.data && (
         <Bars

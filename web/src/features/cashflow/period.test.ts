@@ -16,7 +16,8 @@ it("finds the quarter and the year of a month", () => {
 
 it("says which days were compared", () => {
   expect(daysWord("2026-10-01", "2026-10-31", "2026-11-16")).toBe("October 2026");
-  expect(daysWord("2026-10-01", "2026-10-16", "2026-11-16")).toBe("1 Oct to 16 Oct");
+  expect(daysWord("2026-10-01", "2026-10-16", "2026-11-16")).toBe("1 Oct – 16 Oct");
+  expect(daysWord("2026-10-01", "2026-10-01", "2026-11-01")).toBe("1 Oct");
   expect(daysWord("2025-01-01", "2025-12-31", "2026-11-16")).toBe("2025");
-  expect(daysWord("2025-10-01", "2025-12-31", "2026-11-16")).toBe("October to December 2025");
+  expect(daysWord("2025-10-01", "2025-12-31", "2026-11-16")).toBe("October – December 2025");
 });

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { dayShort, firstDay, lastDay, monthAbbr, monthName, monthOf, monthWord, shift } from "#/lib/dates";
 
 export type Span = "month" | "quarter" | "year";
@@ -23,7 +24,7 @@ export function period(span: Span, month: string) {
         ? `${monthAbbr(first)} ${year}`
         : span === "year"
           ? year
-          : `Q${Math.floor(Number(first.slice(5)) / 3) + 1} ${year}`,
+          : t`Q${{ quarter: Math.floor(Number(first.slice(5)) / 3) + 1 }} ${year}`,
     from: firstDay(first),
     to: lastDay(last),
     before: shift(first, -months[span]),
@@ -33,10 +34,11 @@ export function period(span: Span, month: string) {
 
 /** Names days as people do: a month or a year if they are one, else from when to when. */
 export function daysWord(from: string, to: string, today: string): string {
+  if (from === to) return dayShort(from, today);
   const whole = from.endsWith("-01") && to === lastDay(monthOf(to));
   if (whole && monthOf(from) === monthOf(to)) return monthName(monthOf(from));
   if (whole && from.slice(5) === "01-01" && to.slice(5) === "12-31" && from.slice(0, 4) === to.slice(0, 4))
     return from.slice(0, 4);
-  if (whole) return `${monthWord(monthOf(from))} to ${monthName(monthOf(to))}`;
-  return `${dayShort(from, today)} to ${dayShort(to, today)}`;
+  if (whole) return `${monthWord(monthOf(from))} – ${monthName(monthOf(to))}`;
+  return `${dayShort(from, today)} – ${dayShort(to, today)}`;
 }

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { draftWaits } from "#/lib/drafts";
@@ -12,29 +15,32 @@ import { TagForm, Tags } from "./Tags";
 import { Tree } from "./Tree";
 import { Tsv } from "./Tsv";
 
-const tabs = [
-  ["categories", "Categories"],
-  ["tags", "Tags"],
-  ["payees", "Payees"],
-] as const;
+const tabs = () =>
+  [
+    ["categories", t`Categories`],
+    ["tags", t`Tags`],
+    ["payees", t`Payees`],
+  ] as const;
 
-const makes = { categories: "Make a category", tags: "Make a tag", payees: null } as const;
+const makes = { categories: msg`New category`, tags: msg`New tag`, payees: null } as const;
 
-/** What payments are filed under: categories, tags, and the payees that they went to. */
+/** The categories, tags and payees of transactions. */
 export function CategoriesPage() {
-  const tab = useSearch({ from: "/categories" }).tab ?? "categories";
-  const go = useNavigate({ from: "/categories" });
+  const tab = useSearch({ from: "/settings/categories" }).tab ?? "categories";
+  const go = useNavigate({ from: "/settings/categories" });
   const { write } = useCan();
   const [typed, setTyped] = useState("");
   const [adds, add] = useState(() => draftWaits("category") || draftWaits("tag"));
   const make = makes[tab];
   return (
     <>
-      <Top title="Categories" sub="counts and sums of the last 12 months">
+      <Top title={t`Settings`}>
         {write && make && (
           <Button icon="plus" onClick={() => add(true)}>
-            <span className="desk">{make}</span>
-            <span className="phone">New</span>
+            <span className="desk">{i18n._(make)}</span>
+            <span className="phone">
+              <Trans>New</Trans>
+            </span>
           </Button>
         )}
       </Top>
@@ -42,16 +48,17 @@ export function CategoriesPage() {
         <LookOnly />
         <div className="row wrap">
           <Segments
-            label="What"
+            label={t`Show`}
             value={tab}
-            options={tabs}
-            onChange={(t) => {
+            options={tabs()}
+            onChange={(chosen) => {
               setTyped("");
-              void go({ search: t === "categories" ? {} : { tab: t } });
+              void go({ search: chosen === "categories" ? {} : { tab: chosen } });
             }}
           />
-          <Search label="Find" value={typed} onChange={(e) => setTyped(e.target.value)} />
+          <Search label={t`Search`} value={typed} onChange={(e) => setTyped(e.target.value)} />
           {tab === "categories" && <Tsv write={write} />}
+          <span className="small dim desk end">{t`last 12 months`}</span>
         </div>
         {tab === "categories" && <Tree typed={typed} write={write} />}
         {tab === "tags" && <Tags typed={typed} write={write} />}

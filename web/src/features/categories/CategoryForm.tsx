@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -12,18 +14,19 @@ import { slugOf } from "./uses";
 
 const touches = ["categories", "transactions", "overview", "changes"];
 
-const kinds = [
-  ["expense", "Spending"],
-  ["income", "Income"],
-  ["transfer", "Moves between own accounts"],
-] as const;
+const kinds = () =>
+  [
+    ["expense", t`Spending`],
+    ["income", t`Income`],
+    ["transfer", t`Transfer`],
+  ] as const;
 
-/** Makes a category, or renames, moves, hides or merges one. */
+/** Creates a category, or renames, moves, hides or merges one. */
 export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: () => void }) {
   const all = useQuery(tree).data ?? [];
   const [merges, merge] = useState(false);
-  const make = useDeed({ act: createCategory, touches, said: "Category made", quiet: true });
-  const save = useDeed({ act: changeCategory, touches, said: "Saved", quiet: true });
+  const make = useDeed({ act: createCategory, touches, said: t`Category created`, quiet: true });
+  const save = useDeed({ act: changeCategory, touches, said: t`Saved`, quiet: true });
   const full = all.some((n) => n.id === category?.id && n.children.length > 0);
   const above = all.filter((n) => n.id !== category?.id);
   const [under, setUnder] = useState(category?.parent_id ?? "");
@@ -32,8 +35,8 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
     <FormDialog
       open
       onClose={onClose}
-      title={category ? category.display_name : "Make a category"}
-      act={category ? "Save" : "Make category"}
+      title={category ? category.display_name : t`New category`}
+      act={category ? t`Save` : t`Create category`}
       draft={category ? undefined : "category"}
       busy={make.isPending || save.isPending}
       error={refusal(make.error) ?? save.error}
@@ -62,14 +65,14 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
       foot={
         category && (
           <Button kind="quiet" onClick={() => merge(true)}>
-            Merge into another
+            <Trans>Merge…</Trans>
           </Button>
         )
       }
     >
       <Fields>
         <Field
-          label="Name"
+          label={t`Name`}
           name="name"
           defaultValue={category?.display_name}
           required
@@ -78,18 +81,18 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
         />
         {!full && (
           <Select
-            label="Belongs to"
+            label={t`Parent category`}
             name="under"
             value={under}
             onChange={(e) => setUnder(e.target.value)}
-            options={[["", "Nothing: it stands at the top"], ...above.map((n) => [n.id, n.display_name] as const)]}
+            options={[["", t`None (top level)`], ...above.map((n) => [n.id, n.display_name] as const)]}
           />
         )}
-        {!under && <Select label="Counts as" name="kind" defaultValue={category?.kind} options={kinds} />}
+        {!under && <Select label={t`Type`} name="kind" defaultValue={category?.kind} options={kinds()} />}
         {category && (
           <Check
-            label="Hidden"
-            hint="Not offered when filing; payments that have it keep it."
+            label={t`Hidden`}
+            hint={t`Not offered for new transactions. Existing ones keep it.`}
             name="hidden"
             defaultChecked={category.hidden}
           />
@@ -97,7 +100,7 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
       </Fields>
       {category && (
         <Link className="link" to="/transactions" search={{ category: category.slug }}>
-          See its payments
+          <Trans>View transactions</Trans>
         </Link>
       )}
     </FormDialog>
@@ -109,22 +112,22 @@ function Merge({ category, onClose }: { category: Leaf; onClose: () => void }) {
   const merge = useDeed({
     act: mergeCategory,
     touches: [...touches, "rules"],
-    said: (into) => `${category.display_name} is now part of ${into.name}`,
+    said: (into) => t`${{ category: category.display_name }} merged into ${{ other: into.name }}`,
     quiet: true,
   });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={`Merge ${category.display_name} into another`}
-      hint="Its payments and rules move there, and it is gone from the list. Activity can undo that."
-      act="Merge"
+      title={t`Merge ${{ category: category.display_name }}`}
+      hint={t`Moves its transactions and rules to the other category and removes it. You can undo this in Activity.`}
+      act={t`Merge`}
       busy={merge.isPending}
       error={merge.error}
       onSubmit={(f) => merge.mutate({ id: category.id, into: f.text("into") }, { onSuccess: onClose })}
     >
       <Select
-        label="Into"
+        label={t`Merge into`}
         name="into"
         options={all.map((c) => [
           c.id,

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -30,17 +32,18 @@ export function Payees({ typed, write }: { typed: string; write: boolean }) {
     [payee, ...aliases].some((p) => p.name.toLowerCase().includes(word)),
   );
   return (
-    <Card flush foot={found.length > most && `The first ${most} of ${found.length}. Search to see others.`}>
-      {list.error && <Fault error={list.error} what="The payees" retry={() => void list.refetch()} />}
+    <Card flush foot={found.length > most && t`Showing ${most} of ${{ count: found.length }}. Search to find more.`}>
+      {list.error && <Fault error={list.error} what={t`payees`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={6} />}
       {list.data && found.length === 0 && (
-        <Empty title={word ? "No payee by that name" : "No payees yet"}>
-          A payee gathers what banks write in different ways. Open a payment and choose its payee to make one.
+        <Empty title={word ? t`No matching payees` : t`No payees yet`}>
+          <Trans>A payee groups the different names banks use for the same business. Set one on any transaction.</Trans>
         </Empty>
       )}
-      <Lines label="Payees">
+      <Lines label={t`Payees`}>
         {found.slice(0, most).map(({ payee, aliases }) => {
           const use = uses.get(payee.id) ?? none;
+          const names = aliases.map((a) => a.name).join(", ");
           const category = all?.find((c) => c.id === payee.category_id)?.display_name;
           return (
             <Item
@@ -51,8 +54,10 @@ export function Payees({ typed, write }: { typed: string; write: boolean }) {
                   {times(use.count)}
                   {aliases.length > 0 && (
                     <>
-                      {" · also "}
-                      <bdi>{aliases.map((a) => a.name).join(", ")}</bdi>
+                      {" · "}
+                      <Trans>
+                        also <bdi>{names}</bdi>
+                      </Trans>
                     </>
                   )}
                 </>
@@ -81,19 +86,19 @@ export function Payees({ typed, write }: { typed: string; write: boolean }) {
   );
 }
 
-/** Renames a payee, says what it is usually for, merges it into another, or deletes it. */
+/** Renames a payee, sets its default category, merges it into another, or deletes it. */
 function PayeeForm({ payee, onClose }: { payee: Payee; onClose: () => void }) {
   const all = (useQuery(tree).data ?? []).flatMap((n) => [n, ...n.children]);
   const others = byName(useQuery(counterparties).data ?? []).filter((o) => o.payee.id !== payee.id);
-  const save = useDeed({ act: changePayee, touches, said: "Saved", quiet: true });
-  const merge = useDeed({ act: mergePayee, touches, said: (p) => `Now part of ${p.name}`, quiet: true });
-  const remove = useDeed({ act: deletePayee, touches, said: "Payee deleted; its payments stay" });
+  const save = useDeed({ act: changePayee, touches, said: t`Saved`, quiet: true });
+  const merge = useDeed({ act: mergePayee, touches, said: (p) => t`Merged into ${{ payee: p.name }}`, quiet: true });
+  const remove = useDeed({ act: deletePayee, touches, said: t`Payee deleted. Transactions kept` });
   return (
     <FormDialog
       open
       onClose={onClose}
       title={payee.name}
-      act="Save"
+      act={t`Save`}
       busy={save.isPending || merge.isPending || remove.isPending}
       error={save.error ?? merge.error}
       onSubmit={(f) =>
@@ -106,30 +111,30 @@ function PayeeForm({ payee, onClose }: { payee: Payee; onClose: () => void }) {
       }
       foot={
         <Button kind="quiet" onClick={() => remove.mutate(payee.id, { onSuccess: onClose })}>
-          Delete
+          <Trans>Delete</Trans>
         </Button>
       }
     >
       <Fields>
-        <Field label="Name" name="name" defaultValue={payee.name} required maxLength={200} autoComplete="off" />
+        <Field label={t`Name`} name="name" defaultValue={payee.name} required maxLength={200} autoComplete="off" />
         <Select
-          label="Usually for"
+          label={t`Default category`}
           name="category"
           defaultValue={payee.category_id ?? ""}
-          hint="A suggestion for new payments; it files none."
-          options={[["", "Nothing in particular"], ...all.map((c) => [c.id, c.display_name] as const)]}
+          hint={t`Suggested for new transactions. Doesn’t change existing ones.`}
+          options={[["", t`None`], ...all.map((c) => [c.id, c.display_name] as const)]}
         />
         {others.length > 0 && (
           <Select
-            label="The same as"
+            label={t`Merge into`}
             name="into"
-            hint="Its payments move to that payee, and its name is kept as another spelling."
-            options={[["", "Nobody else"], ...others.map((o) => [o.payee.id, o.payee.name] as const)]}
+            hint={t`Its transactions move to that payee, and this name is kept as an alias.`}
+            options={[["", t`Don’t merge`], ...others.map((o) => [o.payee.id, o.payee.name] as const)]}
           />
         )}
       </Fields>
       <Link className="link" to="/transactions" search={{ search: payee.name }}>
-        Find its payments
+        <Trans>View transactions</Trans>
       </Link>
     </FormDialog>
   );

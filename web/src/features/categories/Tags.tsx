@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -24,33 +26,37 @@ export function Tags({ typed, write }: { typed: string; write: boolean }) {
   const uses = useUses("tag");
   const [open, setOpen] = useState<Tag | null>(null);
   const word = typed.trim().toLowerCase();
-  const shown = (list.data ?? []).filter((t) => `${t.slug} ${t.name}`.toLowerCase().includes(word));
+  const shown = (list.data ?? []).filter((x) => `${x.slug} ${x.name}`.toLowerCase().includes(word));
   return (
     <Card flush>
-      {list.error && <Fault error={list.error} what="The tags" retry={() => void list.refetch()} />}
+      {list.error && <Fault error={list.error} what={t`tags`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={4} />}
       {list.data && shown.length === 0 && (
-        <Empty title="No such tag">
-          A tag marks payments across categories: a trip, a tax year, something to claim back.
+        <Empty title={t`No matching tags`}>
+          <Trans>Use tags to group transactions across categories: a trip, a tax year, a reimbursement.</Trans>
         </Empty>
       )}
-      <Lines label="Tags">
-        {shown.map((t) => {
-          const use = uses.get(t.slug) ?? none;
+      <Lines label={t`Tags`}>
+        {shown.map((tag) => {
+          const use = uses.get(tag.slug) ?? none;
           return (
             <Item
-              key={t.id}
-              name={<bdi>{t.name}</bdi>}
-              hint={[times(use.count), t.description].filter(Boolean).join(" · ")}
+              key={tag.id}
+              name={<bdi>{tag.name}</bdi>}
+              hint={[times(use.count), tag.description].filter(Boolean).join(" · ")}
               end={
                 <>
-                  {t.is_system && <Badge>Built in</Badge>}
-                  {t.name !== t.slug && <Label slug={t.slug} />}
+                  {tag.is_system && (
+                    <Badge>
+                      <Trans>Built-in</Trans>
+                    </Badge>
+                  )}
+                  {tag.name !== tag.slug && <Label slug={tag.slug} />}
                   <Cost use={use} />
                 </>
               }
               open={(name) => (
-                <Opens write={write && !t.is_system} onOpen={() => setOpen(t)} tag={t.slug}>
+                <Opens write={write && !tag.is_system} onOpen={() => setOpen(tag)} tag={tag.slug}>
                   {name}
                 </Opens>
               )}
@@ -63,17 +69,17 @@ export function Tags({ typed, write }: { typed: string; write: boolean }) {
   );
 }
 
-/** Makes a tag, or renames or deletes one. */
+/** Creates a tag, or renames or deletes one. */
 export function TagForm({ tag, onClose }: { tag?: Tag; onClose: () => void }) {
-  const make = useDeed({ act: createTag, touches, said: "Tag made", quiet: true });
-  const save = useDeed({ act: changeTag, touches, said: "Saved", quiet: true });
-  const remove = useDeed({ act: deleteTag, touches, said: "Tag deleted; Activity can undo that" });
+  const make = useDeed({ act: createTag, touches, said: t`Tag created`, quiet: true });
+  const save = useDeed({ act: changeTag, touches, said: t`Saved`, quiet: true });
+  const remove = useDeed({ act: deleteTag, touches, said: t`Tag deleted` });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={tag ? tag.name : "Make a tag"}
-      act={tag ? "Save" : "Make tag"}
+      title={tag ? tag.name : t`New tag`}
+      act={tag ? t`Save` : t`Create tag`}
       draft={tag ? undefined : "tag"}
       busy={make.isPending || save.isPending || remove.isPending}
       error={make.error ?? save.error}
@@ -85,7 +91,7 @@ export function TagForm({ tag, onClose }: { tag?: Tag; onClose: () => void }) {
       foot={
         tag && (
           <Button kind="quiet" onClick={() => remove.mutate(tag.slug, { onSuccess: onClose })}>
-            Delete
+            <Trans>Delete</Trans>
           </Button>
         )
       }
@@ -93,22 +99,27 @@ export function TagForm({ tag, onClose }: { tag?: Tag; onClose: () => void }) {
       <Fields>
         {!tag && (
           <Field
-            label="Short name"
+            label={t`Slug`}
             name="slug"
             required
             maxLength={64}
             pattern="[a-z0-9][a-z0-9:_\-]*"
-            placeholder="trip:norway-2027"
+            placeholder={t`trip:norway-2027`}
             autoComplete="off"
-            hint="Small letters, figures, - and _; a colon makes a family. It stays as it is."
+            hint={t`Lowercase letters, numbers, - and _. Use a colon to group tags. Can’t be changed later.`}
           />
         )}
-        <Field label="Name" name="name" defaultValue={tag?.name} required maxLength={100} autoComplete="off" />
-        <Field label="What it is for" name="description" defaultValue={tag?.description} maxLength={500} />
+        <Field label={t`Name`} name="name" defaultValue={tag?.name} required maxLength={100} autoComplete="off" />
+        <Field
+          label={t({ message: "Description", context: "of a tag" })}
+          name="description"
+          defaultValue={tag?.description}
+          maxLength={500}
+        />
       </Fields>
       {tag && (
         <Link className="link" to="/transactions" search={{ tag: tag.slug }}>
-          See its payments
+          <Trans>View transactions</Trans>
         </Link>
       )}
     </FormDialog>

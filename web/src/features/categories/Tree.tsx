@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Leaf, type Node, tree } from "#/api/filing";
@@ -13,7 +15,7 @@ import css from "./Opens.module.css";
 import { find, none, sums, times, total, type Use } from "./uses";
 import { useUses } from "./useUses";
 
-/** What it came to; one currency below the other. */
+/** The total, one currency below the other. */
 export function Cost({ use }: { use: Use }) {
   return (
     <span className={css.sums}>
@@ -29,7 +31,7 @@ export function Tree({ typed, write }: { typed: string; write: boolean }) {
   const list = useQuery(tree);
   const uses = useUses("category");
   const [open, setOpen] = useState<Leaf | null>(null);
-  if (list.error) return <Fault error={list.error} what="The categories" retry={() => void list.refetch()} />;
+  if (list.error) return <Fault error={list.error} what={t`categories`} retry={() => void list.refetch()} />;
   if (!list.data)
     return (
       <Card>
@@ -48,7 +50,11 @@ export function Tree({ typed, write }: { typed: string; write: boolean }) {
         hint={times(use.count)}
         end={
           <>
-            {c.hidden && <Badge>Hidden</Badge>}
+            {c.hidden && (
+              <Badge>
+                <Trans>Hidden</Trans>
+              </Badge>
+            )}
             <Cost use={use} />
           </>
         }
@@ -64,8 +70,8 @@ export function Tree({ typed, write }: { typed: string; write: boolean }) {
     <>
       {shown.length === 0 && (
         <Card>
-          <Empty title="No category by that name">
-            The search looks at names of categories and of those above them.
+          <Empty title={t`No matching categories`}>
+            <Trans>Search matches category and parent names.</Trans>
           </Empty>
         </Card>
       )}
@@ -79,8 +85,8 @@ export function Tree({ typed, write }: { typed: string; write: boolean }) {
                 {n.children.filter((c) => !idle.includes(c)).map((c) => line(c))}
               </Lines>
               {idle.length > 0 && (
-                <Fold name={`${idle.length} not used`}>
-                  <Lines label={`${n.display_name}, not used`}>{idle.map((c) => line(c))}</Lines>
+                <Fold name={plural({ count: idle.length }, { one: "# unused", other: "# unused" })}>
+                  <Lines label={t`${{ category: n.display_name }}, unused`}>{idle.map((c) => line(c))}</Lines>
                 </Fold>
               )}
             </Card>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useRef, useState } from "react";
 import { exportCategories, importCategories } from "#/api/filing";
 import { saveText } from "#/lib/save";
@@ -10,7 +12,7 @@ import { Facts } from "#/ui/Page";
 
 const touches = ["categories", "transactions", "overview", "changes"];
 
-/** The categories as a table for a spreadsheet: out, edited, and in again. */
+/** Exports the categories as a table for a spreadsheet, and imports it again. */
 export function Tsv({ write }: { write: boolean }) {
   const file = useRef<HTMLInputElement>(null);
   const [text, setText] = useState<string | null>(null);
@@ -18,7 +20,8 @@ export function Tsv({ write }: { write: boolean }) {
   const take = useDeed({
     act: importCategories,
     touches,
-    said: (r) => `${r.created} made, ${r.updated} changed, ${r.merged} merged`,
+    said: (r) =>
+      t`${{ created: r.created }} created, ${{ updated: r.updated }} updated, ${{ merged: r.merged }} merged`,
     change: (r) => r.change_id,
     quiet: true,
   });
@@ -38,20 +41,20 @@ export function Tsv({ write }: { write: boolean }) {
       <Button
         kind="quiet"
         icon="download"
-        onClick={() => void exportCategories().then((t) => saveText("categories.tsv", t), sorry)}
+        onClick={() => void exportCategories().then((tsv) => saveText("categories.tsv", tsv), sorry)}
       >
-        Save as TSV
+        <Trans>Export TSV</Trans>
       </Button>
       {write && (
         <>
           <Button kind="quiet" icon="upload" onClick={() => file.current?.click()}>
-            Bring in a TSV
+            <Trans>Import TSV</Trans>
           </Button>
           <input
             ref={file}
             type="file"
             hidden
-            aria-label="TSV file"
+            aria-label={t`TSV file`}
             accept=".tsv,.txt,text/tab-separated-values"
             onChange={(e) => void read(e.target.files?.[0])}
           />
@@ -60,9 +63,9 @@ export function Tsv({ write }: { write: boolean }) {
       <FormDialog
         open={text !== null && seen !== undefined}
         onClose={close}
-        title="Bring in these categories?"
-        hint="Nothing is changed yet. This is what the file would do."
-        act="Bring them in"
+        title={t`Import categories?`}
+        hint={t`Preview of what this file would change.`}
+        act={t`Import`}
         busy={take.isPending || !seen || seen.created + seen.updated + seen.merged === 0}
         error={take.error}
         onSubmit={() => text !== null && take.mutate({ text, dry_run: false }, { onSuccess: close })}
@@ -70,10 +73,10 @@ export function Tsv({ write }: { write: boolean }) {
         {seen && (
           <Facts
             facts={[
-              ["New", seen.created],
-              ["Changed", seen.updated],
-              ["Merged", seen.merged],
-              ["As they are", seen.unchanged],
+              [t`New`, seen.created],
+              [t`Updated`, seen.updated],
+              [t`Merged`, seen.merged],
+              [t`Unchanged`, seen.unchanged],
             ]}
           />
         )}
@@ -82,7 +85,9 @@ export function Tsv({ write }: { write: boolean }) {
             <div>
               {seen.errors.slice(0, 10).map((e) => (
                 <p key={`${e.line} ${e.message}`}>
-                  Line {e.line}: {e.message}
+                  <Trans>
+                    Line {{ line: e.line }}: {{ message: e.message }}
+                  </Trans>
                 </p>
               ))}
             </div>

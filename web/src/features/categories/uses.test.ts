@@ -36,7 +36,7 @@ it("makes a slug of a name", () => {
   expect(long.length).toBeLessThanOrEqual(64);
 });
 
-it("puts merged payees under the one that stands for them", () => {
+it("puts merged payees under the one they were merged into", () => {
   const payee = (id: string, name: string, canonical_counterparty_id: string | null) =>
     ({ id, name, canonical_counterparty_id }) as Payee;
   const [first] = byName([payee("2", "REWE Markt", "1"), payee("1", "Rewe", null)]);

@@ -1,8 +1,10 @@
+import { t } from "@lingui/core/macro";
 import type { Leaf, Node, Payee } from "#/api/filing";
 import type { Group } from "#/api/transactions";
 import { add, type Cents, cents, type Purse } from "#/lib/money";
+import { transactions } from "#/lib/words";
 
-/** How often something was used in a while, and what it came to; money out is positive. */
+/** How many transactions something has in a period, and their total; money out is positive. */
 export type Use = { count: number; sums: Purse };
 
 export const none: Use = { count: 0, sums: new Map() };
@@ -25,7 +27,7 @@ export function usesBy(groups: readonly Group[], key: (g: Group) => string | nul
   return out;
 }
 
-/** What a category and those below it were used for. */
+/** The uses of a category and its subcategories. */
 export const total = (n: Node, uses: ReadonlyMap<string, Use>): Use =>
   [n, ...n.children].reduce((sum, c) => plus(sum, uses.get(c.slug) ?? none), none);
 
@@ -35,8 +37,7 @@ export const sums = (u: Use): [string, Cents][] => {
   return [...u.sums].sort((a, b) => (size(b[1]) > size(a[1]) ? 1 : -1));
 };
 
-export const times = (n: number) =>
-  n === 0 ? "not used" : n === 1 ? "1 payment" : `${n.toLocaleString("en")} payments`;
+export const times = (n: number) => (n === 0 ? t`unused` : transactions(n));
 
 /** The parts of the tree in which a word occurs; a category above brings all of its own. */
 export function find(tree: readonly Node[], typed: string): Node[] {
@@ -70,7 +71,7 @@ export function slugOf(name: string, parent?: string, taken: ReadonlySet<string>
   for (let n = 1; ; n++) if (!taken.has(`${stem}-${n}`)) return `${stem}-${n}`;
 }
 
-/** Payees that stand for themselves, each with the names that were merged into it. */
+/** Payees that are not merged into another, each with the names that were merged into it. */
 export function byName(all: readonly Payee[]): { payee: Payee; aliases: Payee[] }[] {
   const aliases = new Map<string, Payee[]>();
   for (const p of all)

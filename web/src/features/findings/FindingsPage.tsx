@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { accountName, accounts } from "#/api/accounts";
@@ -16,17 +19,24 @@ import { Fold, Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { kinds, why } from "./words";
 
-/** What somebody should look at: double charges, unusual ones, what did not come, gaps, money back. */
+/** Duplicate and unusual charges, missed payments, price changes, balance mismatches and refunds. */
 export function FindingsPage() {
   const { data, error, refetch } = useQuery(findings("open"));
   const gone = useQuery(findings("dismissed")).data?.findings ?? [];
   const all = data?.findings ?? [];
   return (
     <>
-      <Top title="Findings" sub={data && all.length > 0 ? `${data.total} of the last 90 days` : undefined} />
+      <Top
+        title={t`Review`}
+        sub={
+          data && all.length > 0
+            ? plural({ count: data.total }, { one: "# in the last 90 days", other: "# in the last 90 days" })
+            : undefined
+        }
+      />
       <Page>
         <LookOnly />
-        {error && <Fault error={error} what="The findings" retry={() => void refetch()} />}
+        {error && <Fault error={error} what={t`alerts`} retry={() => void refetch()} />}
         {!data && !error && (
           <Card>
             <Bones rows={6} />
@@ -35,15 +45,16 @@ export function FindingsPage() {
         {data && all.length === 0 && (
           <Card>
             <Empty
-              title="Nothing to look at"
+              title={t`No alerts`}
               action={
                 <Link className="link" to="/accounts" search={{}}>
-                  Connect a bank or import a statement
+                  <Trans>Connect a bank or import a statement</Trans>
                 </Link>
               }
             >
-              Payments that were charged twice, unusual ones, money that came back and what did not come stand here
-              after each sync and import.
+              <Trans>
+                Duplicate charges, unusual charges, refunds and missed payments show up here after each sync or import.
+              </Trans>
             </Empty>
           </Card>
         )}
@@ -51,16 +62,16 @@ export function FindingsPage() {
           const rows = all.filter((f) => f.kind === kind);
           return (
             rows.length > 0 && (
-              <Card key={kind} title={title} aside={rows.length} flush>
-                <FindingLines label={title} rows={rows} />
+              <Card key={kind} title={i18n._(title)} aside={rows.length} flush>
+                <FindingLines label={i18n._(title)} rows={rows} />
               </Card>
             )
           );
         })}
         {gone.length > 0 && (
           <Card flush>
-            <Fold name={`${gone.length} dismissed`}>
-              <FindingLines label="Dismissed" rows={gone} />
+            <Fold name={plural({ count: gone.length }, { one: "# dismissed", other: "# dismissed" })}>
+              <FindingLines label={t`Dismissed`} rows={gone} />
             </Fold>
           </Card>
         )}
@@ -77,7 +88,7 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
   const decide = useDeed({
     act: (f: Finding) => setFinding(f.id, f.state === "open" ? "dismissed" : "open"),
     touches: ["findings", "changes", "overview"],
-    said: (_, f) => (f.state === "open" ? "Dismissed, and not shown again" : "Back in the list"),
+    said: (_, f) => (f.state === "open" ? t`Dismissed` : t`Restored`),
     change: (x) => x.change,
   });
   const account = (f: Finding) => {
@@ -116,7 +127,7 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
                   <Button
                     kind="quiet"
                     icon={f.state === "open" ? "x" : "undo"}
-                    aria-label={`${f.state === "open" ? "Dismiss" : "Bring back"} ${name}`}
+                    aria-label={f.state === "open" ? t`Dismiss ${name}` : t`Restore ${name}`}
                     disabled={decide.isPending}
                     onClick={() => decide.mutate(f)}
                   />

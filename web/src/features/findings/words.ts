@@ -1,45 +1,47 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { Finding } from "#/api/findings";
 import { abs, type Cents, cents } from "#/lib/money";
 
-/** The kinds as the cards of the screen, what needs a person first. */
-export const kinds: readonly { kind: Finding["kind"]; title: string }[] = [
-  { kind: "duplicate", title: "Charged twice?" },
-  { kind: "unusual", title: "Unusual" },
-  { kind: "missed", title: "Did not come" },
-  { kind: "price_change", title: "New amount" },
-  { kind: "gap", title: "Books that do not add up" },
-  { kind: "refund", title: "Money back" },
+/** The kinds as the cards of the screen, the most important first. */
+export const kinds: readonly { kind: Finding["kind"]; title: MessageDescriptor }[] = [
+  { kind: "duplicate", title: msg`Duplicate charges` },
+  { kind: "unusual", title: msg`Unusual charges` },
+  { kind: "missed", title: msg`Missed payments` },
+  { kind: "price_change", title: msg`Price changes` },
+  { kind: "gap", title: msg`Balance mismatches` },
+  { kind: "refund", title: msg`Refunds` },
 ];
 
-/** Why it is a finding, in a sentence. */
+/** Why there is an alert, in words. */
 export function why(f: Finding, say: (n: Cents) => string): string {
   const usual = f.usual === null ? "" : say(abs(cents(f.usual)));
   switch (f.reason) {
     case "same_amount_twice":
-      return "twice within three days, and never else in a year";
+      return t`Same amount twice within three days`;
     case "twice_in_series":
-      return "a recurring payment that came twice";
+      return t`Recurring payment charged twice`;
     case "in_full":
-      return "all of what was paid";
+      return t`Full refund`;
     case "in_part":
-      return `part of ${usual}`;
+      return t`Partial refund of ${usual}`;
     case "much_more_than_usual":
-      return `usually not more than ${usual}`;
+      return t`Usually up to ${usual}`;
     case "large_first_charge":
-      return "a large first payment";
-    case "dearer":
-      return `was ${usual}, got dearer`;
-    case "cheaper":
-      return `was ${usual}, got cheaper`;
+      return t`Large first charge`;
+    case "price_increased":
+      return t`Price increase from ${usual}`;
+    case "price_decreased":
+      return t`Price drop from ${usual}`;
     case "went_up":
-      return `was ${usual}, went up`;
+      return t`Up from ${usual}`;
     case "went_down":
-      return `was ${usual}, went down`;
+      return t`Down from ${usual}`;
     case "overdue":
-      return "expected then, and did not come";
+      return t`Due, not received`;
     case "books_hold_too_much":
-      return "the payments come to more than the balance says";
-    case "books_lack_money":
-      return "the payments come to less than the balance says";
+      return t`More money out than the balance shows`;
+    case "balance_below_transactions":
+      return t`Less money out than the balance shows`;
   }
 }

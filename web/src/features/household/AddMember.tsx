@@ -1,18 +1,19 @@
+import { t } from "@lingui/core/macro";
 import { addMember, type Member } from "#/api/people";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { Invited } from "./Invited";
-import { roles } from "./roles";
+import { allRoles, rolePermissions } from "./roles";
 
-/** Adds a member, and shows the link with which they get in. */
+/** Adds a member, and shows their invitation link. */
 export function AddMember({ open, onClose }: { open: boolean; onClose: () => void }) {
   const add = useDeed({
     act: addMember,
     proof: true,
     touches: ["users", "overview"],
-    said: (m) => `${m.name} is in the household`,
+    said: (m) => t`${{ name: m.name }} added`,
     quiet: true,
   });
   const done = () => {
@@ -24,9 +25,9 @@ export function AddMember({ open, onClose }: { open: boolean; onClose: () => voi
     <FormDialog
       open={open}
       onClose={done}
-      title="Add a member"
-      hint="With an invitation they choose themselves how they sign in, and nobody else knows it."
-      act="Add member"
+      title={t`Add member`}
+      hint={t`They’ll set up their own password or passkey from an invitation link.`}
+      act={t`Add member`}
       draft="member"
       busy={add.isPending}
       error={add.error}
@@ -43,20 +44,26 @@ export function AddMember({ open, onClose }: { open: boolean; onClose: () => voi
       }
     >
       <Fields>
-        <Field label="Name" name="name" required maxLength={100} autoComplete="off" />
-        <Field label="E-mail address" name="email" type="email" autoComplete="off" hint="Nothing is ever sent to it." />
-        <Select
-          label="Role"
-          name="role"
-          defaultValue="member"
-          options={Object.entries(roles).map(([role, r]) => [role, `${r.name}: ${r.may}`] as const)}
+        <Field label={t`Name`} name="name" required maxLength={100} autoComplete="off" />
+        <Field
+          label={t`Email`}
+          name="email"
+          type="email"
+          autoComplete="off"
+          hint={t`Used to sign in. coffer never sends email.`}
         />
         <Select
-          label="How they get in"
+          label={t`Role`}
+          name="role"
+          defaultValue="member"
+          options={allRoles.map((role) => [role, rolePermissions(role)] as const)}
+        />
+        <Select
+          label={t`Sign-in`}
           name="invite"
           options={[
-            ["yes", "By a link that you give them"],
-            ["no", "Not at all: they only own accounts"],
+            ["yes", t`Create an invitation link`],
+            ["no", t`No sign-in (account owner only)`],
           ]}
         />
       </Fields>

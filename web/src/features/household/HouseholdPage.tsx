@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -15,21 +17,20 @@ import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { Seal } from "#/ui/Seal";
 import { AddMember } from "./AddMember";
-import { Keys } from "./Keys";
 import { MemberSheet } from "./MemberSheet";
-import { roles } from "./roles";
+import { roleName } from "./roles";
 
-/** What a member who cannot sign in yet waits for. */
+/** Why a member can’t sign in yet. */
 const waits = (m: Member) =>
-  m.invited_until ? `Invited until ${moment(m.invited_until)}` : !m.has_login && "Cannot sign in";
+  m.invited_until ? t`Invitation expires ${{ when: moment(m.invited_until) }}` : !m.has_login && t`Can’t sign in yet`;
 
-/** Who is in the household and what lets them, and their programs, in. */
+/** The members of the household. */
 export function HouseholdPage() {
   const { admin } = useCan();
   const me = useQuery(session).data?.user?.id;
   const list = useQuery(members);
-  const open = useSearch({ from: "/household" }).member;
-  const go = useNavigate({ from: "/household" });
+  const open = useSearch({ from: "/settings/members" }).member;
+  const go = useNavigate({ from: "/settings/members" });
   const [adds, add] = useState(() => draftWaits("member"));
   const chosen = list.data?.find((m) => m.short_id === open);
   const line = (m: Member) => (
@@ -39,15 +40,22 @@ export function HouseholdPage() {
       name={
         <>
           <bdi>{m.name}</bdi>
-          {m.id === me && <span className="faint"> (you)</span>}
+          {m.id === me && (
+            <>
+              {" "}
+              <span className="faint">
+                <Trans>(you)</Trans>
+              </span>
+            </>
+          )}
         </>
       }
-      hint={[m.email ?? "No e-mail address", waits(m)].filter(Boolean).join(" · ")}
-      end={<Badge mood={m.role === "admin" ? "held" : "plain"}>{roles[m.role].name}</Badge>}
+      hint={[m.email ?? t`No email`, waits(m)].filter(Boolean).join(" · ")}
+      end={<Badge mood={m.role === "admin" ? "held" : "plain"}>{roleName(m.role)}</Badge>}
       open={
         admin
           ? (name) => (
-              <Link to="/household" search={{ member: m.short_id }}>
+              <Link to="/settings/members" search={{ member: m.short_id }}>
                 {name}
               </Link>
             )
@@ -57,24 +65,23 @@ export function HouseholdPage() {
   );
   return (
     <>
-      <Top title="Household">
+      <Top title={t`Settings`}>
         {admin && (
           <Button icon="plus" onClick={() => add(true)}>
-            Add a member
+            <Trans>Add member</Trans>
           </Button>
         )}
       </Top>
       <Page>
         <LookOnly admin />
-        {list.error && <Fault error={list.error} what="The members" retry={() => void list.refetch()} />}
+        {list.error && <Fault error={list.error} what={t`members`} retry={() => void list.refetch()} />}
         <Card
-          title="Members"
+          title={t`Members`}
           flush
-          foot="Admins change everything, members change payments and rules, viewers look and change nothing."
+          foot={t`Admins manage everything, members edit transactions and rules, viewers have view-only access.`}
         >
-          {list.data ? <Lines label="Members">{list.data.map(line)}</Lines> : !list.error && <Bones rows={3} />}
+          {list.data ? <Lines label={t`Members`}>{list.data.map(line)}</Lines> : !list.error && <Bones rows={3} />}
         </Card>
-        {admin && <Keys />}
         {admin && chosen && (
           <MemberSheet key={chosen.id} member={chosen} me={chosen.id === me} onClose={() => void go({ search: {} })} />
         )}

@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Key, keys, revokeKey, works } from "#/api/keys";
@@ -21,43 +23,43 @@ const mark = (k: Key) => (k.actor_type === "agent" ? <Seal maker={{ kind: "agent
 const hint = (k: Key) =>
   [
     `${k.key_prefix}…`,
-    k.scope === "full_access" ? "can change things" : "can only read",
-    k.may.includes("administer") && "and run the household",
+    k.scope === "full_access" ? t`can edit` : t`view only`,
+    k.may.includes("administer") && t`admin rights`,
     k.scope === "full_access" &&
       k.max_writes_per_day !== null &&
-      `at most ${k.max_writes_per_day.toLocaleString("en")} payments a day`,
+      plural({ count: k.max_writes_per_day }, { one: "up to # change per day", other: "up to # changes per day" }),
     used(k.last_used_at),
-    k.expires_at && `until ${moment(k.expires_at)}`,
+    k.expires_at && t`expires ${{ when: moment(k.expires_at) }}`,
   ]
     .filter(Boolean)
     .join(" · ");
 
-/** The keys of programs: made here, shown once, and ended at any time. */
+/** API keys: created here, shown once, and revoked at any time. */
 export function Keys() {
   const list = useQuery(keys);
   const [makes, make] = useState(() => draftWaits("key"));
   const [ends, end] = useState<Key | null>(null);
-  const revoke = useDeed({ act: revokeKey, touches: ["keys"], said: "The key is revoked and opens nothing any more" });
+  const revoke = useDeed({ act: revokeKey, touches: ["keys"], said: t`API key revoked` });
   const good = (list.data ?? []).filter((k) => works(k));
   const gone = (list.data ?? []).filter((k) => !works(k));
   return (
     <Card
-      title="API keys"
+      title={t`API keys`}
       aside={
         <Button kind="quiet" icon="plus" onClick={() => make(true)}>
-          Make a key
+          <Trans>Create API key</Trans>
         </Button>
       }
       flush
     >
-      {list.error && <Fault error={list.error} what="The keys" retry={() => void list.refetch()} />}
+      {list.error && <Fault error={list.error} what={t`API keys`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={3} />}
       {list.data && good.length === 0 && (
-        <Empty title="No program has a key">
-          A script, the command line or an agent needs one to read or change anything.
+        <Empty title={t`No API keys`}>
+          <Trans>Create one for a script, the command line or an agent.</Trans>
         </Empty>
       )}
-      <Lines label="API keys">
+      <Lines label={t`API keys`}>
         {good.map((k) => (
           <Item
             key={k.id}
@@ -66,22 +68,22 @@ export function Keys() {
             hint={hint(k)}
             end={
               <Button kind="quiet" onClick={() => end(k)}>
-                Revoke
+                <Trans>Revoke</Trans>
               </Button>
             }
           />
         ))}
       </Lines>
       {gone.length > 0 && (
-        <Fold name={gone.length === 1 ? "1 key that has ended" : `${gone.length} keys that have ended`}>
-          <Lines label="Keys that have ended">
+        <Fold name={plural({ count: gone.length }, { one: "# inactive key", other: "# inactive keys" })}>
+          <Lines label={t`Inactive keys`}>
             {gone.map((k) => (
               <Item
                 key={k.id}
                 mark={mark(k)}
                 name={<bdi>{k.name}</bdi>}
                 hint={`${k.key_prefix}… · ${used(k.last_used_at)}`}
-                end={<Badge>{k.revoked_at ? `Revoked ${moment(k.revoked_at)}` : "Expired"}</Badge>}
+                end={<Badge>{k.revoked_at ? t`Revoked ${{ when: moment(k.revoked_at) }}` : t`Expired`}</Badge>}
               />
             ))}
           </Lines>
@@ -91,9 +93,9 @@ export function Keys() {
       <FormDialog
         open={ends !== null}
         onClose={() => end(null)}
-        title={`Revoke “${shortName(ends?.name ?? "")}”?`}
-        hint="Whatever uses it is refused from its next request on. What it did stays, and can be undone in Activity."
-        act="Revoke key"
+        title={t`Revoke “${{ key: shortName(ends?.name ?? "") }}”?`}
+        hint={t`Anything using this key loses access immediately. Its past changes are kept; you can undo them in Activity.`}
+        act={t`Revoke key`}
         fault
         busy={revoke.isPending}
         onSubmit={() => ends && revoke.mutate(ends.id, { onSettled: () => end(null) })}

@@ -1,6 +1,10 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { addPassword, eraseMember, type Member, members, removeMember } from "#/api/people";
+import { number } from "#/lib/words";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { Bones } from "#/ui/Card";
@@ -10,73 +14,76 @@ import { Facts } from "#/ui/Page";
 
 type Asked = { member: Member; onClose: () => void; onDone: () => void };
 
-/** What tables hold, in the household's words; the others speak for themselves. */
-const words: Record<string, string> = {
-  transaction: "payments",
-  connection: "banks",
-  account: "accounts",
-  token: "sessions, keys and assistants",
-  login: "ways to sign in",
-  app_user: "members",
+/** The names of tables on screens; the others are shown as they are. */
+const words: Record<string, MessageDescriptor> = {
+  transaction: msg`transactions`,
+  connection: msg`banks`,
+  account: msg`accounts`,
+  token: msg`sessions, keys and assistants`,
+  login: msg`sign-in methods`,
+  app_user: msg({ message: "members", context: "a kind of record" }),
+};
+
+const tableName = (table: string) => {
+  const named = words[table];
+  return named ? i18n._(named) : table.replaceAll("_", " ");
 };
 
 const touches = ["users", "overview", "accounts", "connections"];
 
-/** Ends a membership; what it brought stays, with someone else. */
+/** Removes a member; their banks and accounts go to someone else. */
 export function RemoveMember({ member, onClose, onDone }: Asked) {
   const others = (useQuery(members).data ?? []).filter((m) => m.id !== member.id);
   const remove = useDeed({
     act: removeMember,
     proof: true,
     touches,
-    said: `${member.name} is no longer in the household`,
+    said: t`${{ name: member.name }} removed`,
     quiet: true,
   });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={`Remove ${member.name}?`}
-      hint="They cannot sign in any more, and their keys and assistants end. What they did stays, under their name."
-      act={`Remove ${member.name}`}
+      title={t`Remove ${{ name: member.name }}?`}
+      hint={t`They lose access, and their API keys and assistants are revoked. Their past changes are kept under their name.`}
+      act={t`Remove ${{ name: member.name }}`}
       fault
       busy={remove.isPending}
       error={remove.error}
       onSubmit={(f) => remove.mutate({ id: member.id, reassign_to: f.text("to") || undefined }, { onSuccess: onDone })}
     >
       <Select
-        label="Their banks and accounts go to"
+        label={t`Transfer banks and accounts to`}
         name="to"
-        options={[["", "Nobody: they have none"], ...others.map((m) => [m.id, m.name] as const)]}
+        options={[["", t`No one (they have none)`], ...others.map((m) => [m.id, m.name] as const)]}
       />
     </FormDialog>
   );
 }
 
-/** Erases a person for good, after it was said what goes. */
+/** Erases a member permanently, after showing what will be deleted. */
 export function EraseMember({ member, onClose, onDone }: Asked) {
   const look = useDeed({ act: eraseMember, proof: true, touches: [] });
   const erase = useDeed({
     act: eraseMember,
     proof: true,
     touches: [...touches, "transactions", "changes"],
-    said: (r) => (r.job_id ? `${member.name} is being erased` : `${member.name} is erased`),
+    said: (r) => (r.job_id ? t`Erasing ${{ name: member.name }}…` : t`${{ name: member.name }} erased`),
     quiet: true,
   });
   const { mutate } = look;
   useEffect(() => mutate({ id: member.id, dry_run: true }), [mutate, member.id]);
   const rows = (list: { table: string; rows: number }[]) =>
-    list
-      .filter((g) => g.rows > 0)
-      .map((g) => [words[g.table] ?? g.table.replaceAll("_", " "), g.rows.toLocaleString("en")] as const);
+    list.filter((g) => g.rows > 0).map((g) => [tableName(g.table), number(g.rows)] as const);
   const seen = look.data;
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={`Erase ${member.name} for good?`}
-      hint="Their banks, accounts and payments go with them. This is the one thing here that cannot be undone; an export taken before is the only way back."
-      act={`Erase ${member.name}`}
+      title={t`Erase ${{ name: member.name }} permanently?`}
+      hint={t`This permanently deletes their banks, accounts and transactions. You can’t undo it, so export your data first.`}
+      act={t`Erase ${{ name: member.name }}`}
       fault
       busy={!seen || erase.isPending}
       error={erase.error ?? look.error}
@@ -84,20 +91,34 @@ export function EraseMember({ member, onClose, onDone }: Asked) {
     >
       {seen ? (
         <>
-          <h3>Goes</h3>
+          <h3>
+            <Trans>Will be deleted</Trans>
+          </h3>
           {rows(seen.erased).length ? (
             <Facts facts={rows(seen.erased)} />
           ) : (
-            <p className="dim">Nothing but the member.</p>
+            <p className="dim">
+              <Trans>Only the member.</Trans>
+            </p>
           )}
           {rows(seen.unnamed).length > 0 && (
             <>
-              <h3>Stays, without their name</h3>
+              <h3>
+                <Trans>Kept without their name</Trans>
+              </h3>
               <Facts facts={rows(seen.unnamed)} />
             </>
           )}
           {seen.released_accounts > 0 && (
-            <Note>{seen.released_accounts} accounts at another member’s bank stay, and are theirs.</Note>
+            <Note>
+              {plural(
+                { count: seen.released_accounts },
+                {
+                  one: "# account at another member’s bank is kept and will belong to that member.",
+                  other: "# accounts at other members’ banks are kept and will belong to those members.",
+                },
+              )}
+            </Note>
           )}
         </>
       ) : (
@@ -108,19 +129,19 @@ export function EraseMember({ member, onClose, onDone }: Asked) {
 }
 
 export function SetPassword({ member, onClose }: { member: Member; onClose: () => void }) {
-  const set = useDeed({ act: addPassword, proof: true, touches: ["users"], said: "Password set", quiet: true });
+  const set = useDeed({ act: addPassword, proof: true, touches: ["users"], said: t`Password set`, quiet: true });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={`Set a password for ${member.name}`}
-      hint="Tell it to them yourself; at the next sign-in they must replace it by one that you do not know. An invitation spares you both."
-      act="Set password"
+      title={t`Set password for ${{ name: member.name }}`}
+      hint={t`Share it with them yourself. They’ll have to choose a new one when they sign in. An invitation link is easier.`}
+      act={t`Set password`}
       busy={set.isPending}
       error={set.error}
       onSubmit={(f) => set.mutate({ user_id: member.id, password: f.text("password") }, { onSuccess: onClose })}
     >
-      <Field label="Password" name="password" type="password" minLength={10} required autoComplete="new-password" />
+      <Field label={t`Password`} name="password" type="password" minLength={10} required autoComplete="new-password" />
     </FormDialog>
   );
 }

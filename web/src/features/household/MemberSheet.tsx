@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
@@ -20,25 +22,25 @@ import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { Invited } from "./Invited";
 import { EraseMember, RemoveMember, SetPassword } from "./Leaving";
-import { roles } from "./roles";
+import { allRoles, roleName, rolePermissions } from "./roles";
 
 type Asks = "remove" | "erase" | "password" | null;
 
-/** One member: role, ways to sign in, and where they are signed in. */
+/** One member: role, sign-in methods and sessions. */
 export function MemberSheet({ member, me, onClose }: { member: Member; me: boolean; onClose: () => void }) {
   const [asks, ask] = useState<Asks>(null);
   const ways = useQuery(logins(member.id));
   const at = useQuery(sessions(member.id));
-  const save = useDeed({ act: changeMember, proof: true, touches: ["users", "session"], said: "Saved", quiet: true });
+  const save = useDeed({ act: changeMember, proof: true, touches: ["users", "session"], said: t`Saved`, quiet: true });
   const remove = useDeed({
     act: removeLogin,
     proof: true,
     touches: ["users"],
-    said: "They cannot sign in that way any more",
+    said: t`Sign-in method removed`,
   });
   const invite = useDeed({ act: inviteMember, proof: true, touches: ["users"] });
-  const withdraw = useDeed({ act: voidInvitation, touches: ["users"], said: "The invitation opens nothing any more" });
-  const end = useDeed({ act: endSession, touches: ["users"], said: "Signed out there" });
+  const withdraw = useDeed({ act: voidInvitation, touches: ["users"], said: t`Invitation canceled` });
+  const end = useDeed({ act: endSession, touches: ["users"], said: t`Session ended` });
   const close = () => ask(null);
   if (invite.data) return <Invited name={member.name} made={invite.data} onDone={() => invite.reset()} />;
   return (
@@ -47,8 +49,8 @@ export function MemberSheet({ member, me, onClose }: { member: Member; me: boole
         open={asks === null}
         onClose={onClose}
         title={member.name}
-        hint={`${roles[member.role].name}: ${roles[member.role].may}.`}
-        act="Save"
+        hint={rolePermissions(member.role)}
+        act={t`Save`}
         wide
         busy={save.isPending}
         error={save.error}
@@ -60,27 +62,23 @@ export function MemberSheet({ member, me, onClose }: { member: Member; me: boole
         }
       >
         <Fields wide>
-          <Field label="Name" name="name" defaultValue={member.name} required maxLength={100} autoComplete="off" />
-          <Field
-            label="E-mail address"
-            name="email"
-            type="email"
-            defaultValue={member.email ?? ""}
-            autoComplete="off"
-          />
+          <Field label={t`Name`} name="name" defaultValue={member.name} required maxLength={100} autoComplete="off" />
+          <Field label={t`Email`} name="email" type="email" defaultValue={member.email ?? ""} autoComplete="off" />
           <Select
-            label="Role"
+            label={t`Role`}
             name="role"
             defaultValue={member.role}
-            options={Object.entries(roles).map(([role, r]) => [role, r.name] as const)}
+            options={allRoles.map((role) => [role, roleName(role)] as const)}
           />
         </Fields>
         <section>
           <div className="row">
-            <h3 className="grow">Ways to sign in</h3>
+            <h3 className="grow">
+              <Trans>Sign-in methods</Trans>
+            </h3>
             {ways.data && !ways.data.logins.some((l) => l.kind === "password") && (
               <Button kind="quiet" onClick={() => ask("password")}>
-                Set a password
+                <Trans>Set password</Trans>
               </Button>
             )}
           </div>
@@ -90,31 +88,40 @@ export function MemberSheet({ member, me, onClose }: { member: Member; me: boole
             <Bones rows={2} />
           )}
           {ways.data && ways.data.recovery_codes > 0 && (
-            <p className="small dim">{ways.data.recovery_codes} recovery codes are left.</p>
+            <p className="small dim">
+              {plural(
+                { count: ways.data.recovery_codes },
+                { one: "# recovery code left", other: "# recovery codes left" },
+              )}
+            </p>
           )}
         </section>
         {!me && (
           <section>
-            <h3>Invitation</h3>
+            <h3>
+              <Trans>Invitation</Trans>
+            </h3>
             <p className="small dim">
               {member.invited_until
-                ? `A link works until ${moment(member.invited_until)}. A new one ends it.`
-                : "With a link they set their own password or passkey: to join, or when they cannot sign in any more."}
+                ? t`Invitation link expires ${{ when: moment(member.invited_until) }}. A new link replaces it.`
+                : t`With an invitation link they set their own password or passkey, to join or to regain access.`}
             </p>
             <div className="row wrap">
               <Button kind="quiet" disabled={invite.isPending} onClick={() => invite.mutate(member.id)}>
-                {member.invited_until ? "Make a new link" : `Invite ${member.name}`}
+                {member.invited_until ? t`New link` : t`Invite ${{ name: member.name }}`}
               </Button>
               {member.invited_until && (
                 <Button kind="quiet" disabled={withdraw.isPending} onClick={() => withdraw.mutate(member.id)}>
-                  End the invitation
+                  <Trans>Cancel invitation</Trans>
                 </Button>
               )}
             </div>
           </section>
         )}
         <section>
-          <h3>Signed in at</h3>
+          <h3>
+            <Trans>Sessions</Trans>
+          </h3>
           {at.data ? (
             <SessionLines sessions={at.data.sessions} busy={end.isPending} onEnd={end.mutate} />
           ) : (
@@ -123,13 +130,15 @@ export function MemberSheet({ member, me, onClose }: { member: Member; me: boole
         </section>
         {!me && (
           <section>
-            <h3>Leaving the household</h3>
+            <h3>
+              <Trans>Remove member</Trans>
+            </h3>
             <div className="row wrap">
               <Button kind="quiet" onClick={() => ask("remove")}>
-                Remove {member.name}
+                <Trans>Remove {{ name: member.name }}</Trans>
               </Button>
               <Button kind="quiet" onClick={() => ask("erase")}>
-                Erase {member.name} for good
+                <Trans>Erase {{ name: member.name }} permanently</Trans>
               </Button>
             </div>
           </section>

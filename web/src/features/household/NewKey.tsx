@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import type { Schemas } from "#/api/client";
 import { makeKey } from "#/api/keys";
 import { useDeed } from "#/parts/deed";
@@ -8,7 +9,7 @@ import { Fields, Select } from "#/ui/Form";
 
 type Ask = Schemas["CreateKey"];
 
-/** Makes a key, and shows it this once. */
+/** Creates an API key, and shows it once. */
 export function NewKey({ open, onClose }: { open: boolean; onClose: () => void }) {
   const make = useDeed({ act: makeKey, proof: true, touches: ["keys"], quiet: true });
   const done = () => {
@@ -19,20 +20,20 @@ export function NewKey({ open, onClose }: { open: boolean; onClose: () => void }
     return (
       <Once
         open={open}
-        title={`The key “${make.data.name}”`}
-        what="key"
+        title={t`API key “${{ key: make.data.name }}”`}
+        what={t`key`}
         secret={make.data.key}
         onDone={done}
-        hint="It goes into the header X-API-Key, or into COFFER_API_KEY for the command line."
+        hint={t`Send it in the X-API-Key header, or set COFFER_API_KEY for the command line.`}
       />
     );
   return (
     <FormDialog
       open={open}
       onClose={done}
-      title="Make a key"
-      hint="A key lets one program in. Give each its own, so that each can be ended alone and signs what it does."
-      act="Make key"
+      title={t`Create API key`}
+      hint={t`Use a separate key for each program so you can track and revoke them individually.`}
+      act={t`Create key`}
       draft="key"
       busy={make.isPending}
       error={make.error}
@@ -47,40 +48,33 @@ export function NewKey({ open, onClose }: { open: boolean; onClose: () => void }
       }
     >
       <Fields>
-        <Field
-          label="What it is for"
-          name="name"
-          required
-          maxLength={100}
-          autoComplete="off"
-          placeholder="Home server"
-        />
+        <Field label={t`Name`} name="name" required maxLength={100} autoComplete="off" placeholder={t`Home server`} />
         <Select
-          label="What it may do"
+          label={t`Permissions`}
           name="scope"
           options={[
-            ["read_only", "Read everything"],
-            ["full_access", "Read everything, and change payments and rules"],
+            ["read_only", t`View only`],
+            ["full_access", t`View and edit transactions and rules`],
           ]}
         />
         <Select
-          label="Who uses it"
+          label={t`Used by`}
           name="actor"
           options={[
-            ["user", "A person, with a script or the command line"],
-            ["agent", "An agent: its changes are marked as such, and people overrule it"],
-            ["system", "A machine, such as a dashboard or a backup"],
+            ["user", t`A person (script or command line)`],
+            ["agent", t`An AI agent (its changes are labeled and never override people)`],
+            ["system", t`A system (dashboard, backup)`],
           ]}
         />
         <Field
-          label="Payments it may change a day"
+          label={t`Changes per day`}
           name="limit"
           type="number"
           min={0}
           max={1_000_000}
-          hint="Empty: 2,000 for an agent, no limit for anyone else."
+          hint={t`Leave blank for the default: 2,000 for agents, no limit otherwise.`}
         />
-        <Field label="Ends after" name="until" type="date" hint="Empty: works until it is revoked." />
+        <Field label={t`Expires`} name="until" type="date" hint={t`Leave blank for no expiry.`} />
       </Fields>
     </FormDialog>
   );

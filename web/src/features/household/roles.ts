@@ -1,8 +1,14 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import type { Role } from "#/api/people";
 
-/** What each role is called, and may do. */
-export const roles: Record<Role, { name: string; may: string }> = {
-  admin: { name: "Admin", may: "changes everything, members and keys too" },
-  member: { name: "Member", may: "changes payments, rules, files and banks" },
-  viewer: { name: "Viewer", may: "looks and changes nothing" },
+/** The name of each role, and what it allows. */
+const roles: Record<Role, { name: MessageDescriptor; may: MessageDescriptor }> = {
+  admin: { name: msg`Admin`, may: msg`Full access, including members and API keys` },
+  member: { name: msg`Member`, may: msg`Edit transactions, rules, imports and banks` },
+  viewer: { name: msg`Viewer`, may: msg`View only` },
 };
+
+export const allRoles = Object.keys(roles) as Role[];
+export const roleName = (role: Role) => i18n._(roles[role].name);
+export const rolePermissions = (role: Role) => `${roleName(role)}: ${i18n._(roles[role].may)}`;

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { Icon } from "#/ui/Icon";
 import css from "./ImportPage.module.css";
@@ -11,7 +13,7 @@ export function Drop({ onFile, again }: { onFile: (f: File) => void; again?: boo
   };
   return (
     <section
-      aria-label="Drop a statement here"
+      aria-label={t`Drop a bank statement here`}
       className={`${css.drop} ${over ? css.over : ""}`}
       onDragOver={(e) => {
         e.preventDefault();
@@ -24,14 +26,13 @@ export function Drop({ onFile, again }: { onFile: (f: File) => void; again?: boo
         take(e.dataTransfer.files);
       }}
     >
-      <strong>{again ? "Another statement" : "Drop a statement from your bank here"}</strong>
+      <strong>{again ? t`Import another statement` : t`Drop a bank statement here`}</strong>
       <span className="dim">
-        A CSV file in any of the forms that banks write. Nothing is stored before you say so, and all of it can be
-        undone.
+        <Trans>CSV from any bank. You’ll see a preview first, and you can undo the import.</Trans>
       </span>
       <label>
         <Icon name="upload" small />
-        Choose a file
+        <Trans>Choose file</Trans>
         <input type="file" accept=".csv,.tsv,.txt,text/csv,text/plain" onChange={(e) => take(e.target.files)} />
       </label>
     </section>

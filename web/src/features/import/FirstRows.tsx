@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Fragment } from "react";
 import type { FilePreview } from "#/api/files";
 import { dayShort, localDay } from "#/lib/dates";
@@ -7,14 +9,14 @@ import { Amount } from "#/ui/Amount";
 import { Badge } from "#/ui/Chip";
 import { Table } from "#/ui/Lines";
 
-/** The first rows as coffer understands them, so that a wrong sign or day is seen before anything is stored. */
+/** The first rows as coffer understands them, so that a wrong sign or day is seen before anything is saved. */
 export function FirstRows({ preview: p }: { preview: FilePreview }) {
   const today = localDay(new Date());
   const currency = p.default_currency ?? "";
   return (
     <Table
-      label="The first rows"
-      heads={["Row", "Day", "Payee", "Amount"]}
+      label={t`Preview`}
+      heads={[t`Row`, t`Date`, t`Payee`, t`Amount`]}
       num={[3]}
       rows={p.sample.map((r) => ({
         key: String(r.row),
@@ -24,7 +26,7 @@ export function FirstRows({ preview: p }: { preview: FilePreview }) {
           </span>,
           r.errors.length ? (
             <Badge key="day" mood="bad">
-              cannot be read
+              <Trans>can’t be read</Trans>
             </Badge>
           ) : (
             dayShort(r.date, today)

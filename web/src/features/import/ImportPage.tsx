@@ -1,7 +1,10 @@
+import { plural, t } from "@lingui/core/macro";
+import { Plural } from "@lingui/react/macro";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { accounts } from "#/api/accounts";
+import { ApiError } from "#/api/client";
 import { connections } from "#/api/connections";
 import { createFileConnection, type FileOptions, importFile, type Mapping, preview } from "#/api/files";
 import { useDeed } from "#/parts/deed";
@@ -22,9 +25,9 @@ import { Past } from "./Past";
 import { ReadAs } from "./ReadAs";
 import { Running } from "./Running";
 import { WouldComeIn } from "./WouldComeIn";
-import { refusalOf, warningOf } from "./words";
+import { refusalOf, rowOf, unreadable, warningOf } from "./words";
 
-/** A bank's file on its way into the books: how it is read, what would come in, and its way back. */
+/** A bank's file on its way in: how it is read, a preview, and how to undo it. */
 export function ImportPage() {
   const can = useCan();
   const go = useNavigate({ from: "/import" });
@@ -36,7 +39,7 @@ export function ImportPage() {
   };
   return (
     <>
-      <Top title="Import" sub={file && !job ? "Nothing is stored before you import" : undefined} />
+      <Top title={t`Import`} sub={file && !job ? t`Nothing is saved until you import` : undefined} />
       {file && !job ? (
         <Look key={`${file.name} ${file.lastModified}`} file={file} onBack={() => begin(null)} />
       ) : (
@@ -51,15 +54,15 @@ export function ImportPage() {
   );
 }
 
-/** What is known of a file, and what can be said otherwise. */
+/** The findings about a file, and the options to change them. */
 function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const go = useNavigate({ from: "/import" });
   const [options, setOptions] = useState<FileOptions>({});
   const [chosen, setInto] = useState<Into | null>(null);
   const all = fileAccounts(useQuery(accounts).data);
   const banks = useQuery(connections).data;
-  const first = useQuery({ ...preview(file, {}, undefined), enabled: !chosen && all.length > 1 });
-  const asked = chosen ?? usualInto(all, file.name, "", wentInto(columnsOf(first.data)));
+  const first = useQuery(preview(file, {}, undefined)).data;
+  const asked = chosen ?? usualInto(all, banks, file.name, first, wentInto(columnsOf(first)));
   const {
     data: p,
     error,
@@ -88,11 +91,10 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
     touches: ["connections", "accounts"],
   });
   const begin = (j: { id: string }) => {
-    began(j.id, columnsOf(p));
+    began(j.id, columnsOf(first ?? p));
     void go({ search: { job: j.id } });
   };
-  const lacks =
-    (options.mapping && lacking(options.mapping as Mapping)) || (error ? "The file cannot be read so." : "");
+  const lacks = (options.mapping && lacking(options.mapping as Mapping)) || (error ? unreadable() : "");
   return (
     <Page
       aside={
@@ -113,10 +115,10 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
       {error && (
         <Note mood="bad">
           <span className="grow">
-            <strong>The file cannot be read so.</strong> {refusalOf(error)}
+            {error instanceof ApiError && <strong>{unreadable()}</strong>} {refusalOf(error)}
           </span>
           <Button onClick={() => (Object.keys(options).length ? setOptions({}) : onBack())}>
-            {Object.keys(options).length ? "Read it as at first" : "Another file"}
+            {Object.keys(options).length ? t`Reset settings` : t`Choose another file`}
           </Button>
         </Note>
       )}
@@ -130,7 +132,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
           <Card
             flush
             title={<bdi>{file.name}</bdi>}
-            aside={`${size(file.size)} · ${p.rows_total.toLocaleString("en")} rows`}
+            aside={[size(file.size), plural(p.rows_total, { one: "# row", other: "# rows" })].join(" · ")}
           >
             <ReadAs preview={p} onChange={say} />
             <Columns preview={p} onChange={map} />
@@ -139,12 +141,10 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
             <Note mood="warn">
               <div>
                 <strong>
-                  {p.rows_rejected === 1 ? "1 row" : `${p.rows_rejected.toLocaleString("en")} rows`} cannot be read
+                  <Plural value={p.rows_rejected} one="# row can’t be read" other="# rows can’t be read" />
                 </strong>
                 {p.rejected.slice(0, 5).map((r) => (
-                  <p key={r.row}>
-                    Row {r.row}: {sentence(r.reason)}
-                  </p>
+                  <p key={r.row}>{rowOf(r.row, sentence(r.reason))}</p>
                 ))}
               </div>
             </Note>
@@ -156,7 +156,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
                 {warningOf(w, p)}
               </Note>
             ))}
-          <Card flush title="The first rows, as they would come in">
+          <Card flush title={t`Preview`}>
             <FirstRows preview={p} />
           </Card>
         </>

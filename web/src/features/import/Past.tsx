@@ -1,8 +1,11 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { accountName, accounts } from "#/api/accounts";
 import { imports } from "#/api/changes";
 import { connections, importLogs } from "#/api/connections";
 import { moment } from "#/lib/dates";
+import { actorName } from "#/parts/actor";
 import { EmptyBank, emptied } from "#/parts/EmptyBank";
 import { undo } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
@@ -14,7 +17,7 @@ import { Item, Lines } from "#/ui/Lines";
 import { Seal } from "#/ui/Seal";
 import { importedAs } from "./words";
 
-/** What files brought before, each with its way back. */
+/** Past imports, each of which can be undone. */
 export function Past({ writes }: { writes: boolean }) {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(imports);
@@ -22,13 +25,13 @@ export function Past({ writes }: { writes: boolean }) {
   const empty = useQuery(connections).data?.filter((b) => emptied(b) && b.last_sync_at) ?? [];
   const named = new Map(useQuery(accounts).data?.map((a) => [a.id, accountName(a)]));
   return (
-    <Card title="Past imports" flush>
-      {error && <Fault error={error} what="Past imports" retry={() => void refetch()} />}
+    <Card title={t`Past imports`} flush>
+      {error && <Fault error={error} what={t`past imports`} retry={() => void refetch()} />}
       {!data && !error && <Bones rows={3} />}
       {writes && empty.map((b) => <EmptyBank key={b.id} bank={b} />)}
-      <Lines label="Past imports">
+      <Lines label={t`Past imports`}>
         {data?.changes.length === 0 && (
-          <Item name="No file was imported yet" hint="What files bring is listed here, and can be undone" />
+          <Item name={t`No imports yet`} hint={t`Your imports appear here. You can undo any of them.`} />
         )}
         {data?.changes.map((c) => {
           const log = logs?.find((l) => l.change_id === c.id);
@@ -38,14 +41,16 @@ export function Past({ writes }: { writes: boolean }) {
               key={c.id}
               mark={<Seal maker={actorOf(c)} large />}
               name={<bdi>{title}</bdi>}
-              hint={`${c.actor_name}, ${moment(c.created_at)}`}
+              hint={[actorName(c), moment(c.created_at)].join(" · ")}
               end={
                 c.reverted_by ? (
-                  <Badge>undone</Badge>
+                  <Badge>
+                    <Trans>undone</Trans>
+                  </Badge>
                 ) : (
                   writes && (
-                    <Button icon="undo" aria-label={`Undo: ${title}`} onClick={() => void undo(client, [c.id])}>
-                      Undo
+                    <Button icon="undo" aria-label={t`Undo: ${title}`} onClick={() => void undo(client, [c.id])}>
+                      <Trans>Undo</Trans>
                     </Button>
                   )
                 )

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { FileOptions, FilePreview } from "#/api/files";
 import { Badge } from "#/ui/Chip";
 import { Choose } from "#/ui/Form";
@@ -9,39 +11,41 @@ type Props = { preview: FilePreview; onChange: (o: FileOptions) => void };
 
 const moods = { high: "in", medium: "plain", low: "warn" } as const;
 
-/** How the file is read; each of it can be said otherwise. */
+/** How the file is read; each setting can be changed. */
 export function ReadAs({ preview: p, onChange }: Props) {
   const how = sureness(p);
   return (
     <div className={`${css.read} row wrap`}>
-      <span className="dim">Read as</span>
+      <span className="dim">
+        <Trans>File format</Trans>
+      </span>
       <Choose
-        label="Encoding"
+        label={t`Encoding`}
         options={encodings}
         value={p.encoding}
         onChange={(e) => onChange({ encoding: e.target.value })}
       />
       <Choose
-        label="What parts the columns"
-        options={delimiters}
+        label={t`Delimiter`}
+        options={delimiters()}
         value={p.delimiter}
         onChange={(e) => onChange({ delimiter: e.target.value })}
       />
       <Choose
-        label="How days are written"
+        label={t`Date format`}
         options={dateOptions(p.date_format)}
         value={p.date_format}
         onChange={(e) => onChange({ date_format: e.target.value })}
       />
       <Choose
-        label="How amounts are written"
+        label={t`Number format`}
         options={decimals}
         value={p.decimal_separator}
         onChange={(e) => onChange({ decimal_separator: e.target.value })}
       />
       <Choose
-        label="What is money out"
-        options={signs}
+        label={t`Money out`}
+        options={signs()}
         value={p.amount_sign}
         onChange={(e) => onChange({ amount_sign: e.target.value as FileOptions["amount_sign"] })}
       />

@@ -1,19 +1,22 @@
+import { i18n } from "@lingui/core";
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { accountName, accounts } from "#/api/accounts";
 import type { Imported } from "#/api/files";
 import { ended, job } from "#/api/jobs";
+import { dayShort, localDay } from "#/lib/dates";
 import { sentence, settle, undo } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { refusal } from "#/parts/refusals";
 import { Button } from "#/ui/Button";
 import { Bones, Card } from "#/ui/Card";
 import { Note, Progress } from "#/ui/Form";
 import { Lines } from "#/ui/Lines";
 import { went } from "./before";
-
-const n = (x: number) => x.toLocaleString("en");
-const payments = (x: number) => `${n(x)} ${x === 1 ? "payment" : "payments"}`;
+import { rowOf } from "./words";
 
 /** An import on its way, and what it did. Its address can be opened again, also after the server restarted. */
 export function Running({ id, writes, onDone }: { id: string; writes: boolean; onDone: () => void }) {
@@ -27,15 +30,17 @@ export function Running({ id, writes, onDone }: { id: string; writes: boolean; o
   useEffect(() => {
     if (over) void settle(client).then(() => client.invalidateQueries({ queryKey: ["connections"] }));
   }, [over, client]);
-  if (error) return <Fault error={error} what="The import" retry={() => void refetch()} />;
+  if (error) return <Fault error={error} what={t`the import`} retry={() => void refetch()} />;
   if (!j) return <Bones rows={2} />;
   if (!over)
     return (
-      <Card title="Importing">
-        <Progress label="How far the import is" done={j.progress.done} of={j.progress.total} />
+      <Card title={t`Importing…`}>
+        <Progress label={t`Import progress`} done={j.progress.done} of={j.progress.total} />
         <p className="dim">
-          {j.progress.total ? `${n(j.progress.done)} of ${payments(j.progress.total)}. ` : ""}You can leave this page;
-          it goes on.
+          {j.progress.total
+            ? `${t`${{ done: i18n.number(j.progress.done) }} of ${plural(j.progress.total, { one: "# transaction", other: "# transactions" })}.`} `
+            : ""}
+          <Trans>You can leave this page.</Trans>
         </p>
       </Card>
     );
@@ -43,10 +48,14 @@ export function Running({ id, writes, onDone }: { id: string; writes: boolean; o
     return (
       <Note mood="bad">
         <span className="grow">
-          <strong>Nothing was imported.</strong>{" "}
-          {sentence(j.error?.message ?? (j.state === "cancelled" ? "it was cancelled" : "the import failed"))}
+          <strong>
+            <Trans>Import failed. Nothing was saved.</Trans>
+          </strong>{" "}
+          {j.error ? refusal(j.error) : j.state === "cancelled" && t`It was canceled.`}
         </span>
-        <Button onClick={onDone}>Try another file</Button>
+        <Button onClick={onDone}>
+          <Trans>Choose another file</Trans>
+        </Button>
       </Note>
     );
   return <Done result={j.result as Imported} writes={writes} onDone={onDone} />;
@@ -59,23 +68,26 @@ function Done({ result: r, writes, onDone }: { result: Imported; writes: boolean
   const account = useQuery(accounts).data?.find((a) => a.id === r.account_id);
   const came = r.added + r.restored;
   const rest = [
-    r.modified ? `${n(r.modified)} changed` : "",
-    r.duplicates ? `${n(r.duplicates)} were here already` : "",
-    r.rows_rejected ? `${n(r.rows_rejected)} could not be read` : "",
-    r.rows_skipped
-      ? r.rows_skipped === 1
-        ? "1 line is not a payment"
-        : `${n(r.rows_skipped)} lines are not payments`
-      : "",
+    r.modified && plural(r.modified, { one: "# updated", other: "# updated" }),
+    r.duplicates && plural(r.duplicates, { one: "# already imported", other: "# already imported" }),
+    r.rows_rejected && plural(r.rows_rejected, { one: "# couldn’t be read", other: "# couldn’t be read" }),
+    r.rows_skipped &&
+      plural(r.rows_skipped, { one: "# line wasn’t a transaction", other: "# lines weren’t transactions" }),
   ].filter(Boolean);
   return (
     <Card
-      title={back ? "Undone" : came ? `${payments(came)} came in` : "Nothing new came in"}
+      title={
+        back
+          ? t`Import undone`
+          : came
+            ? plural(came, { one: "Imported # transaction", other: "Imported # transactions" })
+            : t`No new transactions`
+      }
       foot={
         <>
           {account && !back && (
             <Link className="link" to="/transactions" search={{ account: account.short_id }}>
-              Look at them
+              <Trans>View transactions</Trans>
             </Link>
           )}
           {writes && !back && r.change_id && (
@@ -88,26 +100,34 @@ function Done({ result: r, writes, onDone }: { result: Imported; writes: boolean
                 setBusy(false);
               }}
             >
-              Undo the import
+              <Trans>Undo import</Trans>
             </Button>
           )}
           <Button kind="quiet" onClick={onDone}>
-            Import another file
+            <Trans>Import another file</Trans>
           </Button>
         </>
       }
     >
       <p>
         {back
-          ? "The payments of this file are gone again, and so is the account if nothing else is in it."
-          : `${account ? `Into ${accountName(account)}. ` : ""}${rest.length ? `${rest.join(", ")}.` : ""}`}
+          ? t`The imported transactions were removed, and the account too if it’s empty.`
+          : [account && t`Imported into ${{ account: accountName(account) }}.`, rest.join(" · ")]
+              .filter(Boolean)
+              .join(" ")}
       </p>
+      {account?.review_from && came > 0 && !back && (
+        <p className="dim">
+          {t`Transactions before ${{ day: dayShort(account.review_from, localDay(new Date())) }} don’t need review.`}{" "}
+          <Link className="link" to="/transactions" search={{ account: account.short_id, uncategorized: true }}>
+            <Trans>View uncategorized</Trans>
+          </Link>
+        </p>
+      )}
       {r.rejected.length > 0 && (
-        <Lines label="Rows that could not be read">
+        <Lines label={t`Rows that couldn’t be read`}>
           {r.rejected.map((x) => (
-            <li key={x.row}>
-              Row {n(x.row)}: {sentence(x.reason)}
-            </li>
+            <li key={x.row}>{rowOf(x.row, sentence(x.reason))}</li>
           ))}
         </Lines>
       )}

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { accounts } from "#/api/accounts";
 import { connections } from "#/api/connections";
@@ -10,7 +13,7 @@ import { Fields, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { outcome } from "./columns";
 import css from "./ImportPage.module.css";
-import { choicesOf, fileAccounts, type Into, usualInto, wanting } from "./into";
+import { choicesOf, fileAccounts, type Into, newInto, wanting } from "./into";
 
 type Props = {
   preview: FilePreview;
@@ -23,50 +26,49 @@ type Props = {
   onBack: () => void;
 };
 
-const kinds = [
-  ["depository", "Money that you have"],
-  ["credit", "A card"],
-] as const;
-
-const n = (x: number) => x.toLocaleString("en");
+const kinds = () =>
+  [
+    ["depository", t`Cash or bank account`],
+    ["credit", t`Credit card`],
+  ] as const;
 
 const here = (into: Into, known: number) =>
-  into.kind === "account"
-    ? `${n(known)}, left out`
-    : into.kind === "new"
-      ? "none, the account is new"
-      : "not known yet";
+  into.kind === "account" ? plural(known, { one: "# skipped", other: "# skipped" }) : t`None (new account)`;
 
-/** How many rows would come in, and into which account. */
+/** How many rows the import would add, and to which account. */
 export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImport, onBack }: Props) {
   const files = fileAccounts(useQuery(accounts).data);
   const banks = useQuery(connections).data;
   const { fresh, known, bad } = outcome(p);
   const today = localDay(new Date());
   const all = Math.max(1, fresh + known + bad);
-  const why = lacks || wanting(into) || (fresh === 0 ? "There is nothing new in this file." : "");
+  const why = lacks || wanting(into) || (fresh === 0 ? t`This file has no new transactions.` : "");
   const make = (v: Partial<Extract<Into, { kind: "new" }>>) => into.kind === "new" && onInto({ ...into, ...v });
   return (
     <Card
-      title="Would come in"
+      title={t`Import summary`}
       foot={
         <>
           <Button kind="filled" disabled={why !== "" || busy} onClick={onImport}>
-            Import {n(fresh)} {fresh === 1 ? "payment" : "payments"}
+            <Plural value={fresh} one="Import # transaction" other="Import # transactions" />
           </Button>
           <Button kind="quiet" onClick={onBack}>
-            Another file
+            <Trans>Choose another file</Trans>
           </Button>
           {why && <span>{why}</span>}
         </>
       }
     >
       <p>
-        <span className={css.figure}>{n(fresh)}</span>
+        <span className={css.figure}>{i18n.number(fresh)}</span>
         <br />
         <span className="dim">
-          new payments
-          {p.first_date && p.last_date && `, ${dayShort(p.first_date, today)} – ${dayShort(p.last_date, today)}`}
+          {[
+            plural(fresh, { one: "new transaction", other: "new transactions" }),
+            p.first_date && p.last_date && `${dayShort(p.first_date, today)} – ${dayShort(p.last_date, today)}`,
+          ]
+            .filter(Boolean)
+            .join(" · ")}
         </span>
       </p>
       <svg className={css.bar} aria-hidden="true">
@@ -76,37 +78,39 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
       </svg>
       <Facts
         facts={[
-          ["New", n(fresh)],
-          ["Already here", here(into, known)],
-          ["Cannot be read", n(bad)],
+          [t`New`, i18n.number(fresh)],
+          [t`Already imported`, here(into, known)],
+          [t`Can’t be read`, i18n.number(bad)],
           ...(p.rows_skipped
-            ? ([["Not payments", `${n(p.rows_skipped)} ${p.rows_skipped === 1 ? "line" : "lines"}, left out`]] as const)
+            ? ([
+                [t`Not transactions`, plural(p.rows_skipped, { one: "# line skipped", other: "# lines skipped" })],
+              ] as const)
             : []),
         ]}
       />
       <hr className={css.rule} />
       <Fields>
         <Select
-          label="Into the account"
-          options={[...(into.kind === "none" ? ([["", "Choose one"]] as const) : []), ...choicesOf(files, banks)]}
-          value={into.kind === "account" ? into.id : into.kind === "new" ? "new" : ""}
+          label={t`Import into`}
+          options={choicesOf(files, banks)}
+          value={into.kind === "account" ? into.id : "new"}
           onChange={(e) =>
             onInto(
               e.target.value === "new"
-                ? usualInto([], file, p.default_currency ?? "")
+                ? newInto(file, p, p.default_currency ?? "")
                 : { kind: "account", id: e.target.value },
             )
           }
         />
         {into.kind === "new" && (
           <>
-            <Field label="Name of the account" value={into.name} onChange={(e) => make({ name: e.target.value })} />
+            <Field label={t`Account name`} value={into.name} onChange={(e) => make({ name: e.target.value })} />
             <Field
-              label="Bank"
+              label={t`Bank`}
               list="file-banks"
               value={into.bank}
               onChange={(e) => make({ bank: e.target.value })}
-              hint="Later files of this bank are read in the same way."
+              hint={t`coffer will read future files from this bank the same way.`}
             />
             <datalist id="file-banks">
               {banks
@@ -116,14 +120,14 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
                 ))}
             </datalist>
             <Field
-              label="Currency"
+              label={t`Currency`}
               value={into.currency}
               maxLength={3}
               onChange={(e) => make({ currency: e.target.value.toUpperCase() })}
             />
             <Select
-              label="What it is"
-              options={kinds}
+              label={t`Account type`}
+              options={kinds()}
               value={into.type}
               onChange={(e) => make({ type: e.target.value as "depository" | "credit" })}
             />

@@ -1,12 +1,15 @@
 import type { FilePreview } from "#/api/files";
 
 /** Files of one bank have the same columns, so this browser keeps into which account such a file went. */
-const kept = (columns: string) => `file ${columns}`;
-const begun = (job: string) => `file of ${job}`;
+const kept = (columns: string) => ["file", columns].join(" ");
+const begun = (job: string) => `file-of:${job}`;
 
-/** The heads of the columns in one line; empty if the file has none, because then any other looks the same. */
-export const columnsOf = (p: Pick<FilePreview, "columns" | "header_row"> | undefined) =>
-  p && p.header_row !== null ? p.columns.map((c) => c.name).join(" ") : "";
+/**
+ * The heads of the columns in one line, and the end of the account's number if the file has it, because a bank's
+ * accounts share their columns. Empty if the file has no heads, because then any other looks the same.
+ */
+export const columnsOf = (p: Pick<FilePreview, "columns" | "header_row" | "mask"> | undefined) =>
+  p && p.header_row !== null ? [...p.columns.map((c) => c.name), ...(p.mask ? [p.mask] : [])].join(" ") : "";
 
 export const wentInto = (columns: string) => (columns ? localStorage.getItem(kept(columns)) : null);
 

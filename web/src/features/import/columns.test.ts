@@ -18,7 +18,7 @@ it("follows the columns in how money out is told", () => {
 });
 
 it("says what is missing", () => {
-  expect(lacking({ amount: 1 })).toContain("day");
+  expect(lacking({ amount: 1 })).toContain("date");
   expect(lacking({ date: 1 })).toContain("amount");
   expect(lacking({ date: 1, debit: 2 })).toBe("");
 });

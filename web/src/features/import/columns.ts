@@ -1,29 +1,33 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { FileOptions, FilePreview, Mapping } from "#/api/files";
 
-/** What a column can mean, in the order in which it is offered. */
-export const meanings: readonly (readonly [string, string])[] = [
-  ["", "Leave out"],
-  ["date", "Day"],
-  ["name", "Payee"],
-  ["detail", "Purpose"],
-  ["amount", "Amount"],
-  ["debit", "Money out"],
-  ["credit", "Money in"],
-  ["flag", "In or out"],
-  ["currency", "Currency"],
-  ["category", "Category"],
-  ["merchant_name", "Shop"],
-  ["account", "Account"],
-  ["id", "Bank’s number"],
-  ["balance", "Balance"],
-  ["fee", "Fee"],
-  ["status", "Pending or not"],
-  ["other_amount", "Other amount"],
+/** The meanings of a column, in the order in which they are offered. */
+const columns: readonly (readonly [string, MessageDescriptor])[] = [
+  ["", msg`Ignore`],
+  ["date", msg`Date`],
+  ["name", msg`Description`],
+  ["detail", msg`Memo`],
+  ["amount", msg`Amount`],
+  ["debit", msg`Money out`],
+  ["credit", msg`Money in`],
+  ["flag", msg`Debit/credit flag`],
+  ["currency", msg`Currency`],
+  ["category", msg`Category`],
+  ["merchant_name", msg`Merchant`],
+  ["account", msg`Account`],
+  ["id", msg`Bank ID`],
+  ["balance", msg`Balance`],
+  ["fee", msg`Fee`],
+  ["status", msg`Status`],
+  ["other_amount", msg`Other amount`],
 ];
+
+export const meanings = () => columns.map(([key, name]) => [key, i18n._(name)] as const);
 
 export const mappingOf = (p: Pick<FilePreview, "mapping">): Mapping => (p.mapping ?? {}) as Mapping;
 
-/** How a file was read, so that the import reads it so too. */
+/** How a file was read, so that the import reads it in the same way. */
 export const settled = (p: FilePreview | undefined): FileOptions =>
   p
     ? {
@@ -37,8 +41,8 @@ export const settled = (p: FilePreview | undefined): FileOptions =>
       }
     : {};
 
-/** What a column is read as; empty if it is left out. */
-export const meaningOf = (m: Mapping, column: number) => meanings.find(([key]) => key && m[key] === column)?.[0] ?? "";
+/** The meaning of a column; empty if it is left out. */
+export const meaningOf = (m: Mapping, column: number) => columns.find(([key]) => key && m[key] === column)?.[0] ?? "";
 
 /** The mapping after a column got another meaning: each meaning has one column, and each column one meaning. */
 export function mapped(m: Mapping, column: number, meaning: string): Mapping {
@@ -46,18 +50,17 @@ export function mapped(m: Mapping, column: number, meaning: string): Mapping {
   return Object.fromEntries(meaning ? [...kept, [meaning, column]] : kept);
 }
 
-/** How money out is told from money in, if the columns leave no choice. */
+/** How money out is distinguished from money in, if the columns leave no choice. */
 export const signFor = (m: Mapping, now: string): string => {
   if (m.amount === undefined && (m.debit !== undefined || m.credit !== undefined)) return "split";
   if (m.flag !== undefined) return "flag";
   return now === "split" || now === "flag" ? "negative_out" : now;
 };
 
-/** What the mapping lacks, in words; empty if the file can be read. */
+/** Describes what the mapping lacks; empty if the file can be read. */
 export function lacking(m: Mapping): string {
-  if (m.date === undefined) return "Choose the column that holds the day.";
-  if (m.amount === undefined && m.debit === undefined && m.credit === undefined)
-    return "Choose the column that holds the amount.";
+  if (m.date === undefined) return t`Choose the date column.`;
+  if (m.amount === undefined && m.debit === undefined && m.credit === undefined) return t`Choose the amount column.`;
   return "";
 }
 
@@ -69,12 +72,13 @@ export const encodings = [
   ["utf-16be", "UTF-16 BE"],
 ] as const;
 
-export const delimiters = [
-  [",", "Comma"],
-  [";", "Semicolon"],
-  ["\t", "Tab"],
-  ["|", "Pipe"],
-] as const;
+export const delimiters = () =>
+  [
+    [",", t`Comma`],
+    [";", t`Semicolon`],
+    ["\t", t({ message: "Tab", context: "character" })],
+    ["|", t`Pipe`],
+  ] as const;
 
 const orders = ["YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYY/MM/DD", "YYYYMMDD"];
 
@@ -93,16 +97,18 @@ export const decimals = [
   [",", "1.234,56"],
 ] as const;
 
-export const signs = [
-  ["negative_out", "Minus is money out"],
-  ["positive_out", "Plus is money out"],
-  ["split", "Two columns"],
-  ["flag", "A column says it"],
-] as const;
+export const signs = () =>
+  [
+    ["negative_out", t`Money out is negative`],
+    ["positive_out", t`Money out is positive`],
+    ["split", t`Money out in a separate column`],
+    ["flag", t`Money out marked by a column`],
+  ] as const;
 
-export const sure = { high: "sure", medium: "fairly sure", low: "please check" } as const;
+const sure = { high: msg`high confidence`, medium: msg`likely`, low: msg`check this` };
+export const sureOf = (level: keyof typeof sure) => i18n._(sure[level]);
 
-/** What would become of the rows. Those that are there already are known only for an account that exists. */
+/** The import's effect on the rows. Rows that already exist are known only for an existing account. */
 export function outcome(p: Pick<FilePreview, "rows_total" | "rows_rejected" | "duplicates">) {
   const known = p.duplicates ?? 0;
   return { fresh: Math.max(0, p.rows_total - p.rows_rejected - known), known, bad: p.rows_rejected };
@@ -110,7 +116,7 @@ export function outcome(p: Pick<FilePreview, "rows_total" | "rows_rejected" | "d
 
 export const size = (bytes: number) =>
   bytes < 1000
-    ? `${bytes} bytes`
+    ? plural(bytes, { one: "# byte", other: "# bytes" })
     : bytes < 1e6
-      ? `${Math.round(bytes / 1000)} kB`
-      : `${Math.round(bytes / 1e5) / 10} MB`;
+      ? t`${{ size: i18n.number(Math.round(bytes / 1000)) }} kB`
+      : t`${{ size: i18n.number(Math.round(bytes / 1e5) / 10) }} MB`;

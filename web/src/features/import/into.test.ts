@@ -12,14 +12,35 @@ it("finds the bank that files went to before", () => {
   expect(bankNamed(banks, "Harbour")).toBeUndefined();
 });
 
+const account = (id: string, mask: string | null = null) =>
+  ({ id, name: `Account ${id}`, mask, connection_id: "Harbourcsv" }) as Account;
+
+const unnamed = { mask: null, institution_name: null };
+
 it("goes where such files went before", () => {
-  const account = (id: string, name: string) => ({ id, name, display_name: null }) as Account;
-  const all = [account("1", "Joint"), account("2", "Savings pot")];
-  expect(usualInto(all, "export.csv", "", "2")).toEqual({ kind: "account", id: "2" });
-  expect(usualInto(all, "export.csv", "", "gone")).toEqual({ kind: "none" });
-  expect(usualInto(all, "2026_savings-pot.csv", "")).toEqual({ kind: "account", id: "2" });
-  expect(usualInto(all, "joint and savings pot.csv", "")).toEqual({ kind: "none" });
-  expect(usualInto([], "Joint_May.csv", "EUR")).toMatchObject({ kind: "new", name: "Joint May" });
+  const all = [account("1"), account("2")];
+  expect(usualInto(all, [], "export.csv", unnamed, "2")).toEqual({ kind: "account", id: "2" });
+  expect(usualInto(all, [], "export.csv", unnamed, "gone")).toMatchObject({ kind: "new" });
+});
+
+it("goes into the account of the same number, and offers no other", () => {
+  const all = [account("1", "3000"), account("2", "4111")];
+  const told = { mask: "4111", institution_name: null };
+  expect(usualInto(all, [], "a.csv", told, null)).toEqual({ kind: "account", id: "2" });
+  expect(usualInto(all, [], "a.csv", { ...told, mask: "9999" }, "1")).toMatchObject({ kind: "new" });
+  expect(usualInto([account("1")], [], "Account 1.csv", unnamed, null)).toMatchObject({ kind: "new" });
+});
+
+it("offers no account of another bank, even of the same number", () => {
+  const told = { mask: "3000", institution_name: "Sparkasse" };
+  const offered = (name: string) =>
+    usualInto([account("1", "3000")], [{ ...bank(name, "csv"), id: "Harbourcsv" }], "a.csv", told, null);
+  expect(offered("Harbour")).toMatchObject({ kind: "new", name: "Sparkasse 3000", bank: "Sparkasse" });
+  expect(offered("Sparkasse Nord")).toEqual({ kind: "account", id: "1" });
+});
+
+it("calls a new account after the file if no bank is known", () => {
+  expect(usualInto([], [], "Joint_May.csv", unnamed, null)).toMatchObject({ kind: "new", name: "Joint May", bank: "" });
 });
 
 it("says what a new account still wants", () => {
@@ -27,5 +48,5 @@ it("says what a new account still wants", () => {
   expect(wanting(into)).toBe("");
   expect(wanting({ ...into, name: " " })).toContain("account");
   expect(wanting({ ...into, bank: "" })).toContain("bank");
-  expect(wanting({ ...into, currency: "euro" })).toContain("three letters");
+  expect(wanting({ ...into, currency: "euro" })).toContain("three-letter");
 });

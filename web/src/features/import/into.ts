@@ -1,9 +1,10 @@
+import { t } from "@lingui/core/macro";
 import { type Account, accountName } from "#/api/accounts";
 import type { Connection } from "#/api/connections";
+import type { FilePreview } from "#/api/files";
 
 /** Where the rows go: an account that exists, or one that is made for them. */
 export type Into =
-  | { kind: "none" }
   | { kind: "account"; id: string }
   | { kind: "new"; name: string; bank: string; currency: string; type: "depository" | "credit" };
 
@@ -16,35 +17,50 @@ export const choicesOf = (accounts: readonly Account[], banks: readonly Connecti
     const bank = banks?.find((c) => c.id === a.connection_id)?.institution_name;
     return [a.id, [accountName(a), bank].filter(Boolean).join(" · ")];
   }),
-  ["new", "A new account"] as const,
+  ["new", t`New account`] as const,
 ];
 
-const letters = (s: string) => s.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+const folded = (s: string) => s.trim().toLowerCase();
 
-/** Whether a file is called after an account. Very short names would be found in too many others. */
-const names = (file: string, account: string) =>
-  letters(account).length > 2 && letters(file.replace(/\.\w+$/, "")).includes(letters(account));
+/** The file's information about its account. */
+export type Told = Pick<FilePreview, "mask" | "institution_name">;
 
-/**
- * Where rows go if nobody has said so: where such files went before, else the only account there is or the only one
- * after which the file is called, and a new one if there is none.
- */
-export function usualInto(accounts: readonly Account[], file: string, currency: string, before?: string | null): Into {
-  if (accounts.some((a) => a.id === before)) return { kind: "account", id: before as string };
-  const [only, another] = accounts;
-  if (another) {
-    const [named, more] = accounts.filter((a) => names(file, accountName(a)));
-    return named && !more ? { kind: "account", id: named.id } : { kind: "none" };
-  }
-  if (only) return { kind: "account", id: only.id };
-  const name = file
+const sameNumber = (a: Account, file: Told) => !file.mask || !a.mask || file.mask === a.mask;
+
+/** Whether an account may be of the bank whose format a file has: people write “Sparkasse Nord” for “Sparkasse”. */
+const sameBank = (a: Account, file: Told, banks: readonly Connection[] | undefined) => {
+  const named = folded(banks?.find((c) => c.id === a.connection_id)?.institution_name ?? "");
+  const told = folded(file.institution_name ?? "");
+  return named.includes(told) || told.includes(named);
+};
+
+/** An account made for a file: called after its bank and number, else after the file. */
+export function newInto(file: string, told: Told | undefined, currency: string): Into {
+  const bank = told?.institution_name ?? "";
+  const called = file
     .replace(/\.\w+$/, "")
     .replaceAll("_", " ")
     .slice(0, 60);
-  return { kind: "new", name, bank: "", currency, type: "depository" };
+  const name = bank ? [bank, told?.mask].filter(Boolean).join(" ") : called;
+  return { kind: "new", name, bank, currency, type: "depository" };
 }
 
-const folded = (s: string) => s.trim().toLowerCase();
+/**
+ * Where rows go if nobody has said so: where such files went before, else into the account of the bank whose number the
+ * file has, and never into one of another number: a wrong account mixes two, a new one can be merged.
+ */
+export function usualInto(
+  accounts: readonly Account[],
+  banks: readonly Connection[] | undefined,
+  file: string,
+  told: Told | undefined,
+  before: string | null,
+): Into {
+  const remembered = accounts.find((a) => a.id === before && told && sameNumber(a, told));
+  const numbered = accounts.filter((a) => told?.mask && a.mask === told.mask && sameBank(a, told, banks));
+  const into = remembered ?? (numbered.length === 1 ? numbered[0] : undefined);
+  return into ? { kind: "account", id: into.id } : newInto(file, told, "");
+}
 
 /** The connection that has the files of a bank, if there is one. */
 export const bankNamed = (banks: readonly Connection[] | undefined, name: string) =>
@@ -54,9 +70,8 @@ export const bankNamed = (banks: readonly Connection[] | undefined, name: string
 
 /** Why it cannot begin yet; empty if it can. */
 export function wanting(into: Into): string {
-  if (into.kind === "none") return "Choose the account that the file is of.";
   if (into.kind === "account") return "";
-  if (!into.name.trim()) return "Name the new account.";
-  if (!into.bank.trim()) return "Name the bank.";
-  return /^[A-Z]{3}$/.test(into.currency) ? "" : "A currency has three letters, such as EUR.";
+  if (!into.name.trim()) return t`Enter an account name.`;
+  if (!into.bank.trim()) return t`Enter the bank’s name.`;
+  return /^[A-Z]{3}$/.test(into.currency) ? "" : t`Enter a three-letter currency code, for example EUR.`;
 }

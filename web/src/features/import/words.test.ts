@@ -14,24 +14,24 @@ it("names what is on the screen, and no field of the API", () => {
 
 it("names the file and the account of an import, as far as they are known", () => {
   expect(importedAs("Imported 214 transactions, changed 2", "statement.csv", "Girokonto")).toBe(
-    "Imported 214 transactions from statement.csv into Girokonto, changed 2",
+    "Imported 214 transactions, changed 2 · statement.csv · Girokonto",
   );
   expect(importedAs("Imported categories", null, undefined)).toBe("Imported categories");
 });
 
 it("is not sure of what it asks to check", () => {
-  expect(sureness({ confidence: "medium", known_format: null, warnings: [] }).words).toBe("fairly sure");
+  expect(sureness({ confidence: "medium", known_format: null, warnings: [] }).words).toBe("likely");
   expect(sureness({ confidence: "medium", known_format: null, warnings: [warn("sign_inferred")] })).toEqual({
     level: "low",
-    words: "please check",
+    words: "check this",
   });
   expect(sureness({ confidence: "high", known_format: "Nordbank", warnings: [] }).words).toBe("Nordbank");
-  expect(sureness({ confidence: "low", known_format: "Nordbank", warnings: [] }).words).toBe("Nordbank, please check");
+  expect(sureness({ confidence: "low", known_format: "Nordbank", warnings: [] }).words).toBe("Nordbank, check this");
 });
 
 it("says why a file is refused", () => {
   const e = (field: string) => new ApiError(400, "INVALID", `${field}: no`, "", [{ field, message: "no" }]);
-  expect(refusalOf(e("csv"))).toBe("There is no text in this file.");
-  expect(refusalOf(e("mapping.date"))).toContain("days");
+  expect(refusalOf(e("csv"))).toBe("This file is empty.");
+  expect(refusalOf(e("mapping.date"))).toContain("date column");
   expect(refusalOf(new ApiError(413, "TOO_LARGE", "the file is too large"))).toBe("The file is too large.");
 });

@@ -1,67 +1,72 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import { ApiError } from "#/api/client";
 import type { FilePreview } from "#/api/files";
-import { sentence } from "#/parts/edit";
-import { exampleOf, sure } from "./columns";
+import { refusal, sentence } from "#/parts/refusals";
+import { exampleOf, sureOf } from "./columns";
 
 type Read = Pick<FilePreview, "amount_sign" | "date_format" | "decimal_separator">;
 type Words = (p: Read) => string;
 
-const otherwise = "Look at the first rows, and choose otherwise under “Read as” if that is wrong.";
+/** A warning, and what to do about it. */
+const check = (said: string) => `${said} ${t`Check the preview and change the file format if it’s wrong.`}`;
+const swap = (said: string) => `${said} ${t`Check the preview and swap “Money out” and “Money in” if needed.`}`;
 
-const swap = "Look at the first rows, and swap “Money out” and “Money in” if they are the wrong way round.";
+const signWords: Words = (p) => {
+  if (p.amount_sign === "split") return swap(t`The file doesn’t say which amount column is money out.`);
+  return check(
+    p.amount_sign === "positive_out"
+      ? t`coffer couldn’t tell which amounts are money out, so it treated positive amounts as money out.`
+      : t`coffer couldn’t tell which amounts are money out, so it treated negative amounts as money out.`,
+  );
+};
 
-const signWords: Words = (p) =>
-  p.amount_sign === "split"
-    ? `Nothing in the file says which of the two amount columns is money out. ${swap}`
-    : `Nothing in the file proves which amounts are money out. ${
-        p.amount_sign === "positive_out" ? "Those with a plus" : "Those with a minus"
-      } are read so. ${otherwise}`;
-
-/** What could not be proven, and where on this screen it is said otherwise. */
+/** Uncertain findings, and where on this screen they are changed. */
 const unproven: Record<string, Words> = {
   sign_inferred: signWords,
   sign_ambiguous: signWords,
   sign_contradicts_balance: (p) =>
-    `The balances in the file do not agree with what is read as money out. ${
-      p.amount_sign === "split" ? swap : otherwise
-    }`,
+    (p.amount_sign === "split" ? swap : check)(t`The balances in the file don’t match these amounts.`),
   decimal_ambiguous: (p) =>
-    `No amount shows whether a point or a comma comes before the cents. Amounts are read as ${
-      p.decimal_separator === "," ? "1.234,56" : "1,234.56"
-    }. ${otherwise}`,
+    check(
+      t`coffer couldn’t tell the decimal separator, so it read amounts as ${{ example: p.decimal_separator === "," ? "1.234,56" : "1,234.56" }}.`,
+    ),
   date_order_ambiguous: (p) =>
-    `Nothing in the file tells day and month apart. Days are read as in ${exampleOf(p.date_format)}. ${otherwise}`,
+    check(t`coffer couldn’t tell day from month, so it read dates as ${{ example: exampleOf(p.date_format) }}.`),
 };
 
-/** What an import did, with its file and account as far as they are known. Lists of syncs are kept for a while only. */
-export const importedAs = (summary: string, file: string | null | undefined, account: string | undefined): string => {
-  const [what = "", ...rest] = summary.split(", ");
-  const named = [what, file && `from ${file}`, account && `into ${account}`].filter(Boolean).join(" ");
-  return [named, ...rest].join(", ");
-};
+/**
+ * Describes an import, with its file and account as far as they are known. Lists of syncs are kept for a while only.
+ */
+export const importedAs = (summary: string, file: string | null | undefined, account: string | undefined): string =>
+  [summary, file, account].filter(Boolean).join(" · ");
 
 export const warningOf = (w: { code: string; message: string }, p: Read): string =>
   unproven[w.code]?.(p) ?? sentence(w.message);
 
-/** How sure it is that the file is read rightly. What a warning asks to look at is never called sure. */
+/** How sure it is that the file is read correctly. A file with a warning is never called sure. */
 export function sureness(p: Pick<FilePreview, "confidence" | "known_format" | "warnings">) {
   const level = p.warnings.some((w) => w.code in unproven) ? "low" : p.confidence;
-  const words = level === "high" && p.known_format ? p.known_format : sure[level];
+  const words = level === "high" && p.known_format ? p.known_format : sureOf(level);
   return { level, words: level !== "high" && p.known_format ? `${p.known_format}, ${words}` : words };
 }
 
-const refusals: Record<string, string> = {
-  csv: "There is no text in this file.",
-  "mapping.date": "No column with days was found. Choose a file that lists payments, each with its day and amount.",
-  "mapping.amount":
-    "No column with amounts was found. Choose a file that lists payments, each with its day and amount.",
-  amount_sign: "These columns do not tell money out from money in this way.",
-  header_row: "The file is shorter than that.",
+/** Above the reason why a file is refused. */
+export const unreadable = () => t`coffer can’t read this file with these settings.`;
+
+export const rowOf = (row: number, reason: string) => t`Row ${{ row: i18n.number(row) }}: ${reason}`;
+
+const refusals: Record<string, MessageDescriptor> = {
+  csv: msg`This file is empty.`,
+  "mapping.date": msg`No date column found. Choose a file that lists transactions with dates and amounts.`,
+  "mapping.amount": msg`No amount column found. Choose a file that lists transactions with dates and amounts.`,
+  amount_sign: msg`These columns don’t distinguish money in from money out.`,
+  header_row: msg`The file has fewer rows than that.`,
 };
 
 /** Why the file cannot be read, in words of the screen. */
 export function refusalOf(e: Error): string {
-  if (!(e instanceof ApiError)) return "The server did not answer. Nothing was stored.";
-  const field = e.details.find((d) => d.field && d.field in refusals)?.field;
-  return field ? (refusals[field] as string) : sentence(e.message);
+  if (!(e instanceof ApiError)) return t`Can’t reach the server. Nothing was saved.`;
+  const known = e.details.map((d) => d.field && refusals[d.field]).find(Boolean);
+  return known ? i18n._(known) : refusal(e);
 }

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { recorded } from "#/api/changes";
 import { type AccountLink, decideLink } from "#/api/links";
@@ -10,7 +13,7 @@ import css from "./LinksPage.module.css";
 import { Pairs, touches } from "./Pairs";
 import { effect, kindWord, meaning } from "./words";
 
-/** Two accounts that may belong together, and the pairs of payments that say so. */
+/** Two accounts that may belong together, and the pairs of transactions that suggest it. */
 export function LinkCard({ link: l, first }: { link: AccountLink; first?: boolean }) {
   const can = useCan();
   const waits = l.confidence === "auto";
@@ -18,7 +21,7 @@ export function LinkCard({ link: l, first }: { link: AccountLink; first?: boolea
   const decide = useDeed({
     act: (v: "confirmed" | "rejected") => recorded(decideLink(l.id, v)),
     touches,
-    said: (_, v) => (v === "confirmed" ? "Linked. Totals leave the pairs out now" : "Not linked, and not asked again"),
+    said: (_, v) => (v === "confirmed" ? t`Linked. Totals updated` : t`Not linked. coffer won’t ask again`),
     change: (r) => r.change,
   });
   return (
@@ -31,7 +34,7 @@ export function LinkCard({ link: l, first }: { link: AccountLink; first?: boolea
       }
       aside={
         <Badge mood={waits ? "warn" : "plain"}>
-          {waits ? "to decide" : l.confidence === "confirmed" ? "linked" : "not linked"}
+          {waits ? t`needs review` : l.confidence === "confirmed" ? t`linked` : t`not linked`}
         </Badge>
       }
       foot={
@@ -43,22 +46,22 @@ export function LinkCard({ link: l, first }: { link: AccountLink; first?: boolea
               disabled={decide.isPending}
               onClick={() => decide.mutate("confirmed")}
             >
-              {l.kind === "mirror" ? "Yes, the same money" : "Yes, a transfer"}
+              {l.kind === "mirror" ? t`Same account` : t`These are transfers`}
             </Button>
           )}
           {can.write && l.confidence !== "rejected" && (
             <Button icon="x" disabled={decide.isPending} onClick={() => decide.mutate("rejected")}>
-              No, they only look alike
+              <Trans>Not related</Trans>
             </Button>
           )}
           <Button kind="quiet" className="end" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {open ? "Hide the pairs" : `${l.matches.toLocaleString("en")} ${l.matches === 1 ? "pair" : "pairs"}`}
+            {open ? t`Hide matches` : plural(l.matches, { one: "# match", other: "# matches" })}
           </Button>
         </>
       }
     >
       <div className={css.words}>
-        <strong>{kindWord[l.kind]}</strong>
+        <strong>{i18n._(kindWord[l.kind])}</strong>
         <p className="dim">
           <bdi>{meaning(l)}</bdi> <bdi>{effect(l)}</bdi>
         </p>

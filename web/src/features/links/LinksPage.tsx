@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -18,10 +20,13 @@ export function LinksPage() {
   const { waiting, decided } = sorted(data ?? []);
   return (
     <>
-      <Top title="Account links" sub={data && data.length > 0 ? `${waiting.length} to decide` : undefined} />
+      <Top
+        title={t`Review`}
+        sub={data && data.length > 0 ? plural(waiting.length, { one: "# to review", other: "# to review" }) : undefined}
+      />
       <Page>
         <LookOnly />
-        {error && <Fault error={error} what="The account links" retry={() => void refetch()} />}
+        {error && <Fault error={error} what={t`linked accounts`} retry={() => void refetch()} />}
         {!data && !error && (
           <Card>
             <Bones rows={5} />
@@ -30,15 +35,16 @@ export function LinksPage() {
         {data?.length === 0 && (
           <Card>
             <Empty
-              title="No account links yet"
+              title={t`No linked accounts`}
               action={
                 <Link className="link" to="/accounts" search={{}}>
-                  All accounts
+                  <Trans>All accounts</Trans>
                 </Link>
               }
             >
-              After each sync coffer looks for payments that two of your accounts show, such as the payment of a card
-              bill, and asks about them here.
+              <Trans>
+                When two accounts show the same money, such as a credit card payment, coffer asks you about it here.
+              </Trans>
             </Empty>
           </Card>
         )}
@@ -46,14 +52,18 @@ export function LinksPage() {
           <Note mood="warn">
             <p>
               <strong>
-                Totals wait for {waiting.length === 1 ? "this answer" : `these ${waiting.length} answers`}.
+                <Plural value={waiting.length} one="# to review." other="# to review." />
               </strong>{" "}
-              Until then, what is spent and earned may count the same money twice.
+              <Trans>Until you decide, totals may count the same money twice.</Trans>
             </p>
           </Note>
         )}
         <Few links={waiting} ask />
-        {decided.length > 0 && <h2>Decided</h2>}
+        {decided.length > 0 && (
+          <h2>
+            <Trans>Reviewed</Trans>
+          </h2>
+        )}
         <Few links={decided} />
       </Page>
     </>
@@ -71,7 +81,11 @@ function Few({ links, ask }: { links: readonly AccountLink[]; ask?: boolean }) {
       {links.slice(0, links.length - left).map((l, i) => (
         <LinkCard key={l.id} link={l} first={ask && i === 0} />
       ))}
-      {left > 0 && <Button onClick={() => setAll(true)}>Show {left} more</Button>}
+      {left > 0 && (
+        <Button onClick={() => setAll(true)}>
+          <Plural value={left} one="Show # more" other="Show # more" />
+        </Button>
+      )}
     </>
   );
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -23,7 +25,7 @@ const few = 4;
 export function Pairs({ link, writes }: { link: AccountLink; writes: boolean }) {
   const list = useInfiniteQuery(pairs(link.id, few * 5));
   const [all, setAll] = useState(false);
-  if (list.error) return <Fault error={list.error} what="The pairs" retry={() => void list.refetch()} />;
+  if (list.error) return <Fault error={list.error} what={t`the matches`} retry={() => void list.refetch()} />;
   if (!list.data) return <Bones rows={few} />;
   const found = list.data.pages.flatMap((p) => p.matches);
   const shown = all ? found : found.slice(0, few);
@@ -38,7 +40,7 @@ export function Pairs({ link, writes }: { link: AccountLink; writes: boolean }) 
       {(left > 0 || list.hasNextPage) && (
         <div className={css.words}>
           <Button kind="quiet" onClick={() => (left > 0 ? setAll(true) : void list.fetchNextPage())}>
-            Show more pairs
+            <Trans>Load more</Trans>
           </Button>
         </div>
       )}
@@ -50,18 +52,22 @@ function PairLine({ pair: p, writes }: { pair: Pair; writes: boolean }) {
   const decide = useDeed({
     act: (v: "confirmed" | "rejected") => recorded(decidePair(p.account_link_id, p.id, v)),
     touches,
-    said: (_, v) => (v === "confirmed" ? "The two belong together" : "The two are parted, for good"),
+    said: (_, v) => (v === "confirmed" ? t`Match confirmed` : t`Match removed`),
     change: (r) => r.change,
   });
   const apart = p.confidence === "rejected";
-  const verdict = apart ? "These two do belong together" : "These two do not belong together";
+  const verdict = apart ? t`These match` : t`These don’t match`;
   return (
     <li className={css.pair}>
       <Side of={p.primary_transaction} />
       <Icon name="swap" small />
       <Side of={p.mirror_transaction} />
       <span className="row">
-        {apart && <Badge>parted</Badge>}
+        {apart && (
+          <Badge>
+            <Trans>not a match</Trans>
+          </Badge>
+        )}
         {writes && (
           <Button
             kind="quiet"
@@ -77,15 +83,15 @@ function PairLine({ pair: p, writes }: { pair: Pair; writes: boolean }) {
   );
 }
 
-function Side({ of: t }: { of: PairSide }) {
+function Side({ of: row }: { of: PairSide }) {
   return (
     <span className={css.side}>
-      <Link className="cut" to="/transactions" search={{ open: t.short_id }}>
-        <bdi>{t.merchant_name ?? t.name}</bdi>
+      <Link className="cut" to="/transactions" search={{ open: row.short_id }}>
+        <bdi>{row.merchant_name ?? row.name}</bdi>
       </Link>
-      <Amount value={cents(t.amount)} currency={t.iso_currency_code} />
+      <Amount value={cents(row.amount)} currency={row.iso_currency_code} />
       <span className="cut small dim">
-        {dayShort(t.date, localDay(new Date()))} · <bdi>{t.account_name}</bdi>
+        {dayShort(row.date, localDay(new Date()))} · <bdi>{row.account_name}</bdi>
       </span>
     </span>
   );

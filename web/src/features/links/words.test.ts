@@ -4,10 +4,12 @@ import { effect, meaning, sorted } from "./words";
 const link = { kind: "mirror", primary_account_name: "Visa", mirror_account_name: "Partner card" } as const;
 
 it("says what totals do, before and after", () => {
-  expect(meaning(link)).toBe("Partner card repeats payments of Visa, as a second card does.");
-  expect(effect({ ...link, confidence: "auto" })).toContain("Until you decide, totals count them all");
-  expect(effect({ ...link, confidence: "confirmed" })).toBe("Totals leave the payments of Partner card out.");
-  expect(effect({ ...link, kind: "transfer", confidence: "confirmed" })).toBe("Totals leave both sides out.");
+  expect(meaning(link)).toBe("Partner card repeats transactions from Visa, like an additional card.");
+  expect(effect({ ...link, confidence: "auto" })).toBe(
+    "For now, totals count everything. If you confirm, they exclude Partner card’s transactions.",
+  );
+  expect(effect({ ...link, confidence: "confirmed" })).toBe("Totals exclude Partner card’s transactions.");
+  expect(effect({ ...link, kind: "transfer", confidence: "confirmed" })).toBe("Totals exclude both sides.");
 });
 
 it("puts first what waits", () => {

@@ -1,26 +1,30 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { AccountLink } from "#/api/links";
 
 type Named = Pick<AccountLink, "kind" | "primary_account_name" | "mirror_account_name">;
 
-/** What a kind of link is called. */
+/** The name of a kind of link. */
 export const kindWord = {
-  mirror: "The same money, seen twice",
-  transfer: "Money moved between your accounts",
-} as const;
+  mirror: msg`Duplicate account`,
+  transfer: msg`Transfers between your accounts`,
+} satisfies Record<AccountLink["kind"], MessageDescriptor>;
 
-/** What it means that two accounts belong together. */
+/** The meaning of a link of two accounts. */
 export const meaning = (l: Named) =>
   l.kind === "mirror"
-    ? `${l.mirror_account_name} repeats payments of ${l.primary_account_name}, as a second card does.`
-    : "Money goes from one to the other. It is neither spent nor earned.";
+    ? t`${{ mirror: l.mirror_account_name }} repeats transactions from ${{ primary: l.primary_account_name }}, like an additional card.`
+    : t`Money moves between these accounts. It isn’t income or spending.`;
 
-/** What totals do about it, before and after it is decided. */
+/** The effect on totals, before and after it is decided. */
 export function effect(l: Named & Pick<AccountLink, "confidence">): string {
-  if (l.confidence === "rejected") return "You said no: both sides count, and it is not asked again.";
-  const left = l.kind === "mirror" ? `the payments of ${l.mirror_account_name}` : "both sides";
-  return l.confidence === "confirmed"
-    ? `Totals leave ${left} out.`
-    : `Until you decide, totals count them all. After a yes they leave ${left} out.`;
+  if (l.confidence === "rejected") return t`You said these aren’t related, so both sides count.`;
+  const account = l.mirror_account_name;
+  if (l.confidence === "confirmed")
+    return l.kind === "mirror" ? t`Totals exclude ${account}’s transactions.` : t`Totals exclude both sides.`;
+  return l.kind === "mirror"
+    ? t`For now, totals count everything. If you confirm, they exclude ${account}’s transactions.`
+    : t`For now, totals count everything. If you confirm, they exclude both sides.`;
 }
 
 /** The links that wait for a person, and the others. */

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -9,6 +11,7 @@ import { shortName } from "#/lib/names";
 import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { RecoveryItem } from "#/parts/Recovery";
 import { SessionLines, SignInLines, used } from "#/parts/SignIns";
 import { Top } from "#/parts/Top";
 import { Button } from "#/ui/Button";
@@ -16,21 +19,27 @@ import { Bones, Card } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { Seal } from "#/ui/Seal";
+import { Formats } from "./Formats";
+import { Look } from "./Look";
 
-/** One's own: how one signs in, where one is signed in, and which assistants act in one's name. */
+/** Your own sign-in methods, sessions and assistants, and the language and region you read in. */
 export function MePage() {
   const me = useQuery(session).data?.user;
   return (
     <>
-      <Top title={me?.name ?? "You"} sub={me?.email}>
+      <Top title={me?.name ?? t`You`} sub={me?.email}>
         <form method="post" action="/logout">
-          <Button type="submit">Sign out</Button>
+          <Button type="submit">
+            <Trans>Sign out</Trans>
+          </Button>
         </form>
       </Top>
       <Page>
         <Ways />
         <SignedIn />
         <Assistants />
+        <Formats />
+        <Look />
       </Page>
     </>
   );
@@ -42,20 +51,20 @@ function Assistants() {
   const end = useDeed({
     act: endMyAssistant,
     touches: ["me", "users"],
-    said: "The assistant is ended and let in no more",
+    said: t`Assistant access revoked`,
   });
   const all = list.data?.assistants ?? [];
   return (
-    <Card title="Your assistants" flush>
-      {list.error && <Fault error={list.error} what="Your assistants" retry={() => void list.refetch()} />}
+    <Card title={t`Your assistants`} flush>
+      {list.error && <Fault error={list.error} what={t`your assistants`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={2} />}
-      <Lines label="Your assistants">
+      <Lines label={t`Your assistants`}>
         {list.data && all.length === 0 && (
           <Item
-            name="No assistant acts in your name"
-            hint="One that you let in under Agents is listed here, and ended here"
+            name={t`No connected assistants`}
+            hint={t`Assistants you connect under AI agents appear here`}
             open={(name) => (
-              <Link to="/agents" search={{}}>
+              <Link to="/agents/assistants" search={{}}>
                 {name}
               </Link>
             )}
@@ -66,14 +75,19 @@ function Assistants() {
             key={a.id}
             mark={<Seal maker={{ kind: "agent", name: a.name }} large />}
             name={<bdi>{a.name}</bdi>}
-            hint={`${a.scope === "full_access" ? "can change things" : "only reads"}, let in ${moment(a.created_at)}, ${used(a.last_used_at)}, until ${moment(a.expires_at)}`}
+            hint={[
+              a.scope === "full_access" ? t`can edit` : t`view only`,
+              t`connected ${{ when: moment(a.created_at) }}`,
+              used(a.last_used_at),
+              t`expires ${{ when: moment(a.expires_at) }}`,
+            ].join(" · ")}
             end={
               <>
                 <Link className="link" to="/activity" search={{ actor: a.id }}>
-                  What it did
+                  <Trans>View activity</Trans>
                 </Link>
                 <Button kind="quiet" onClick={() => ask(a)}>
-                  End
+                  <Trans>Revoke access</Trans>
                 </Button>
               </>
             }
@@ -84,9 +98,9 @@ function Assistants() {
         <FormDialog
           open
           onClose={() => ask(null)}
-          title={`End ${shortName(asks.name)}?`}
-          hint="It is refused from its next request on. What it did stays until you undo it in Activity."
-          act={`End ${shortName(asks.name)}`}
+          title={t`Revoke access for ${{ name: shortName(asks.name) }}?`}
+          hint={t`It loses access immediately. Its past changes are kept; you can undo them in Activity.`}
+          act={t`Revoke access`}
           fault
           busy={end.isPending}
           onSubmit={() => end.mutate(asks.id, { onSettled: () => ask(null) })}
@@ -98,10 +112,10 @@ function Assistants() {
 
 function SignedIn() {
   const list = useQuery(mySessions);
-  const end = useDeed({ act: endMySession, touches: ["me"], said: "Signed out there" });
+  const end = useDeed({ act: endMySession, touches: ["me"], said: t`Session ended` });
   return (
-    <Card title="Where you are signed in" flush>
-      {list.error && <Fault error={list.error} what="Your sessions" retry={() => void list.refetch()} />}
+    <Card title={t`Active sessions`} flush>
+      {list.error && <Fault error={list.error} what={t`your sessions`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={2} />}
       {list.data && <SessionLines sessions={list.data.sessions} busy={end.isPending} onEnd={(s) => end.mutate(s.id)} />}
     </Card>
@@ -111,27 +125,38 @@ function SignedIn() {
 function Ways() {
   const list = useQuery(myLogins);
   const [asks, ask] = useState<SignIn | null>(null);
-  const remove = useDeed({ act: removeMyLogin, proof: true, touches: ["me"], said: "Removed", quiet: true });
+  const remove = useDeed({
+    act: removeMyLogin,
+    proof: true,
+    touches: ["me"],
+    said: t`Sign-in method removed`,
+    quiet: true,
+  });
   return (
     <Card
-      title="How you sign in"
+      title={t`Sign-in methods`}
       flush
       foot={
         <a className="link" href="/account">
-          Change your password, add a passkey, make recovery codes
+          <Trans>Manage password, passkeys and recovery codes</Trans>
         </a>
       }
     >
-      {list.error && <Fault error={list.error} what="How you sign in" retry={() => void list.refetch()} />}
+      {list.error && <Fault error={list.error} what={t`your sign-in methods`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={2} />}
       {list.data && <SignInLines logins={list.data.logins} onRemove={list.data.logins.length > 1 ? ask : undefined} />}
+      {list.data && (
+        <Lines>
+          <RecoveryItem left={list.data.recovery_codes} />
+        </Lines>
+      )}
       {asks && (
         <FormDialog
           open
           onClose={() => ask(null)}
-          title="Remove this way to sign in?"
-          hint="You can add it again on your account page."
-          act="Remove"
+          title={t`Remove sign-in method?`}
+          hint={t`You can add it again later.`}
+          act={t`Remove`}
           fault
           busy={remove.isPending}
           error={remove.error}

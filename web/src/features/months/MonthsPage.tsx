@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
@@ -19,22 +22,24 @@ import { hides, type Line, linesOf, said } from "./lines";
 import css from "./MonthsPage.module.css";
 
 const months = 13;
-const sides = [
-  ["out", "Spent"],
-  ["in", "Came in"],
-] as const;
-const kinds = [
-  ["category", "By category"],
-  ["payee", "By payee"],
-  ["account", "By account"],
-] as const;
-const head = { category: "Category", payee: "Payee", account: "Account" };
+const sides = () =>
+  [
+    ["out", t`Spending`],
+    ["in", t`Income`],
+  ] as const;
+const kinds = () =>
+  [
+    ["category", t`By category`],
+    ["payee", t`By payee`],
+    ["account", t`By account`],
+  ] as const;
+const head = { category: msg`Category`, payee: msg`Payee`, account: msg`Account` };
 const by = { category: "primary_category", payee: "payee", account: "account" } as const;
 
-/** What each category, payee or account came to, month by month. Every figure opens its payments. */
+/** Spending or income by category, payee or account, month by month. Every figure opens its transactions. */
 export function MonthsPage() {
-  const search = useSearch({ from: "/months" });
-  const go = useNavigate({ from: "/months" });
+  const search = useSearch({ from: "/cash-flow/trends" });
+  const go = useNavigate({ from: "/cash-flow/trends" });
   const set = (s: Partial<MonthsSearch>) => void go({ search: (o) => ({ ...o, ...s }), resetScroll: false });
   const today = useQuery(overview).data?.today ?? localDay(new Date());
   const last = monthOf(today);
@@ -74,7 +79,7 @@ export function MonthsPage() {
           from: firstDay(month ?? shift(last, 1 - months)),
           to: lastDay(month ?? last),
         }}
-        title={`${line.name}, ${month ? monthName(month) : "all months"}`}
+        title={`${line.name}, ${month ? monthName(month) : t`all months`}`}
       >
         {say(value)}
       </Link>
@@ -83,24 +88,24 @@ export function MonthsPage() {
     );
   return (
     <>
-      <Top title="Months" />
+      <Top title={t`Cash flow`} />
       <Page>
         <div className="row wrap">
           <Segments
-            label="Which way"
+            label={t`Show`}
             value={side}
-            options={sides}
+            options={sides()}
             onChange={(v) => set({ side: v === "in" ? v : undefined })}
           />
           <Segments
-            label="Rows"
+            label={t`Group by`}
             value={kind}
-            options={kinds}
+            options={kinds()}
             onChange={(v) => set({ by: v === "category" ? undefined : v })}
           />
           <Currencies value={currency} all={currencies} onChange={(v) => set({ currency: v })} />
         </div>
-        {query.error && <Fault error={query.error} what="The months" retry={() => void query.refetch()} />}
+        {query.error && <Fault error={query.error} what={t`trends`} retry={() => void query.refetch()} />}
         <Notes notes={query.data?.notes} />
         {!query.data && !query.error && (
           <Card>
@@ -109,31 +114,40 @@ export function MonthsPage() {
         )}
         {query.data && lines.length === 0 && (
           <Card>
-            <Empty title={side === "out" ? "Nothing was spent" : "Nothing came in"}>
-              There is no such payment in the last {months} months.
+            <Empty title={side === "out" ? t`No spending` : t`No income`}>
+              <Plural
+                value={months}
+                one="There are no matching transactions in the last # month."
+                other="There are no matching transactions in the last # months."
+              />
             </Empty>
           </Card>
         )}
         {lines.length > 0 && (
           <Card
-            title={side === "out" ? "What was spent each month" : "What came in each month"}
-            aside={`${monthName(shift(last, 1 - months))} until today`}
+            title={side === "out" ? t`Monthly spending` : t`Monthly income`}
+            aside={t`${{ month: monthName(shift(last, 1 - months)) }} – today`}
           >
-            <p className="small dim">{said(lines, side, say)}</p>
+            <p className="small dim">{said(lines, side, kind, say)}</p>
             {pivot && side === "out" && kind === "category" && hides(pivot, currency) && (
               <p className="small">
-                Payments without a category are not in this table, because more came in with them than went out.{" "}
-                <Link className="link" to="/transactions" search={{ uncategorized: true }}>
-                  See them
-                </Link>
+                <Trans>
+                  Uncategorized transactions aren’t shown because they add up to money in.{" "}
+                  <Link className="link" to="/transactions" search={{ uncategorized: true }}>
+                    View them
+                  </Link>
+                </Trans>
               </p>
             )}
             <Table
-              label="Month by month"
+              label={t`By month`}
               heads={[
-                head[kind],
-                "A month",
-                ...columns.map((c) => monthAbbr(c.key) + (c.complete ? "" : c.key === last ? " so far" : "*")),
+                i18n._(head[kind]),
+                t`Average`,
+                ...columns.map((c) => {
+                  const month = monthAbbr(c.key);
+                  return c.complete ? month : c.key === last ? t`${month} (so far)` : `${month}*`;
+                }),
               ]}
               num={[...columns.keys(), columns.length].map((i) => i + 1)}
               rows={lines.map((line) => ({
@@ -145,9 +159,19 @@ export function MonthsPage() {
                 ],
               }))}
             />
+            {columns.some((c) => !c.complete && c.key !== last) && (
+              <p className="small dim">
+                <Trans>* Only part of this month has data.</Trans>
+              </p>
+            )}
             <p className="small dim">
-              Money out less what came back, without transfers between your own accounts. “A month” is the average of
-              the months that are over and complete.
+              {side === "out" ? (
+                <Trans>
+                  Spending is net of refunds and excludes transfers. The average covers complete months only.
+                </Trans>
+              ) : (
+                <Trans>Income excludes transfers. The average covers complete months only.</Trans>
+              )}
             </p>
           </Card>
         )}

@@ -27,15 +27,32 @@ const pivot: Pivot = {
   other: [],
 };
 
-test("rows of one currency that went that way, with the way to their payments", () => {
+test("rows of one currency that went that way, with the search for their transactions", () => {
   const lines = linesOf(pivot, "EUR", "primary_category", (s) => s.toUpperCase());
   expect(lines.map((l) => [l.name, l.total, l.search])).toEqual([
     ["HOME", 70000n, { category: "home" }],
-    ["No category", 1250n, { uncategorized: true }],
+    ["Uncategorized", 1250n, { uncategorized: true }],
   ]);
 });
 
-test("what was spent without a category is told if it is in no row", () => {
+test("rows of another question are no rows of this one, and every row has a key of its own", () => {
+  expect(linesOf(pivot, "EUR", "payee", (s) => s)).toEqual([]);
+  const paid = (payee: string | undefined, name: string | null): Pivot["rows"][number] => ({
+    ...row(null, 5),
+    keys: { payee: name },
+    ids: { payee: null },
+    payee,
+  });
+  const keys = linesOf(
+    { ...pivot, rows: [paid("a", "Edeka"), paid("b", "Edeka"), paid(undefined, null)] },
+    "EUR",
+    "payee",
+    (s) => s,
+  ).map((l) => l.key);
+  expect(new Set(keys).size).toBe(3);
+});
+
+test("uncategorized spending that is in no row is mentioned", () => {
   expect(hides(pivot, "EUR")).toBe(false);
   expect(hides({ ...pivot, rows: [row("income", -900), row(null, -12.5)] }, "EUR")).toBe(true);
   expect(hides({ ...pivot, rows: [row(null, -12.5)] }, "USD")).toBe(false);
@@ -43,6 +60,9 @@ test("what was spent without a category is told if it is in no row", () => {
 
 test("the table in a sentence", () => {
   const lines = linesOf(pivot, "EUR", "primary_category", (s) => s);
-  expect(said(lines, "out", String)).toBe("Most goes to home (70000) and No category (1250) a month.");
-  expect(said([], "in", String)).toBe("No month is over yet.");
+  expect(said(lines, "out", "category", String)).toBe("Top categories per month: home (70000), Uncategorized (1250).");
+  expect(said(lines.slice(0, 1), "out", "payee", String)).toBe("Top payees per month: home (70000).");
+  expect(said(lines.slice(0, 1), "out", "account", String)).toBe("Top accounts per month: home (70000).");
+  expect(said(lines.slice(0, 1), "in", "payee", String)).toBe("Top sources per month: home (70000).");
+  expect(said([], "in", "category", String)).toBe("No complete month yet.");
 });

@@ -1,3 +1,5 @@
+import { i18n } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { accountName, accounts } from "#/api/accounts";
@@ -10,10 +12,15 @@ import { Bones, Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 
-const words = { proved: "Yes", gap: "No", open: "Cannot be told", none: "Not checked" } as const;
+const words = {
+  proved: msg`Verified`,
+  gap: msg`Mismatch`,
+  open: msg`Not enough data`,
+  none: msg`Not checked`,
+} as const;
 const moods = { proved: "in", gap: "warn", open: "plain", none: "plain" } as const;
 
-/** Whether the payments of each account explain its balances; those that do not come first. */
+/** Whether the transactions of each account match its balances; mismatches come first. */
 export function AllBooks({ today }: { today: string }) {
   const money = useMoney();
   const list = useQuery(proofs);
@@ -21,10 +28,10 @@ export function AllBooks({ today }: { today: string }) {
   const order = ["gap", "open", "none", "proved"];
   const day = (d: string) => dayShort(d, today);
   return (
-    <Card title="Do the books add up?" flush>
-      {list.error && <Fault error={list.error} what="The proof" retry={() => void list.refetch()} />}
+    <Card title={t`Balance check`} flush>
+      {list.error && <Fault error={list.error} what={t`the balance check`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={3} />}
-      <Lines label="Books">
+      <Lines label={t`Accounts`}>
         {list.data
           ?.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
           .map((p) => {
@@ -36,19 +43,19 @@ export function AllBooks({ today }: { today: string }) {
                 name={<bdi>{a ? accountName(a) : "…"}</bdi>}
                 hint={
                   p.status === "gap" && size !== null
-                    ? `${p.gaps === 1 ? "One gap" : `${p.gaps} gaps`}, the largest of ${money(size < 0n ? -size : size, p.iso_currency_code)}`
+                    ? t`${plural({ gaps: p.gaps }, { one: "# mismatch", other: "# mismatches" })}, largest ${{ amount: money(size < 0n ? -size : size, p.iso_currency_code) }}`
                     : p.proved_from && p.proved_until
-                      ? `The payments explain every balance from ${day(p.proved_from)} to ${day(p.proved_until)}`
+                      ? t`Transactions match every balance from ${{ from: day(p.proved_from) }} to ${{ to: day(p.proved_until) }}`
                       : p.status === "open"
-                        ? "Too few balances were stated, or too many that fit nothing"
-                        : "Nobody stated a balance, or payments do not explain the value"
+                        ? t`Not enough reliable balances to compare`
+                        : t`No balance to compare, or the value doesn’t depend on transactions`
                 }
                 open={(name) => (
                   <Link to="/accounts/$id" params={{ id: p.account_id }} search={{}}>
                     {name}
                   </Link>
                 )}
-                end={<Badge mood={moods[p.status]}>{words[p.status]}</Badge>}
+                end={<Badge mood={moods[p.status]}>{i18n._(words[p.status])}</Badge>}
               />
             );
           })}

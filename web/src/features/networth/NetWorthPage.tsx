@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type NetWorth, netWorth, rates } from "#/api/networth";
@@ -21,18 +23,18 @@ import { Page } from "#/ui/Page";
 import { AllBooks } from "./AllBooks";
 import { groupsOf, lineOf, since } from "./worth";
 
-const spans = [
-  ["1", "1 year"],
-  ["3", "3 years"],
-  ["10", "10 years"],
-] as const;
-const kinds = [
-  ["type", "By kind"],
-  ["account", "By account"],
-  ["user", "By member"],
-] as const;
+const spans = () =>
+  (["1", "3", "10"] as const).map(
+    (years) => [years, plural({ years: Number(years) }, { one: "# year", other: "# years" })] as const,
+  );
+const kinds = () =>
+  [
+    ["type", t`By type`],
+    ["account", t`By account`],
+    ["user", t`By member`],
+  ] as const;
 
-/** What the household owns and owes, how that came about, and whether the books behind it add up. */
+/** The household’s net worth today and over time, what it consists of, and the balance checks behind it. */
 export function NetWorthPage() {
   const search = useSearch({ from: "/net-worth" });
   const go = useNavigate({ from: "/net-worth" });
@@ -43,28 +45,28 @@ export function NetWorthPage() {
   const converts = (useQuery(rates).data?.rates.length ?? 0) > 0;
   const start_date = firstDay(shift(monthOf(today), -12 * Number(years)));
   const plain = useQuery(netWorth({ start_date, interval: years === "1" ? "week" : "month", by }));
-  const currencies = [...new Set(plain.data?.points.at(-1)?.totals.map((t) => t.iso_currency_code))];
+  const currencies = [...new Set(plain.data?.points.at(-1)?.totals.map((x) => x.iso_currency_code))];
   const currency = search.currency && currencies.includes(search.currency) ? search.currency : (currencies[0] ?? "");
   return (
     <>
-      <Top title="Net worth" />
-      <Page>
+      <Top title={t`Net worth`} />
+      <Page stale={plain.isPlaceholderData}>
         <div className="row wrap">
           <Segments
-            label="How far back"
+            label={t`Period`}
             value={years}
-            options={spans}
+            options={spans()}
             onChange={(v) => set({ years: v === "1" ? undefined : v })}
           />
           <Segments
-            label="Parts"
+            label={t`Group by`}
             value={by}
-            options={kinds}
+            options={kinds()}
             onChange={(v) => set({ by: v === "type" ? undefined : v })}
           />
           <Currencies value={currency} all={currencies} onChange={(v) => set({ currency: v })} />
         </div>
-        {plain.error && <Fault error={plain.error} what="The net worth" retry={() => void plain.refetch()} />}
+        {plain.error && <Fault error={plain.error} what={t`your net worth`} retry={() => void plain.refetch()} />}
         <Notes notes={plain.data?.notes} />
         {!plain.data && !plain.error && (
           <Card>
@@ -74,14 +76,14 @@ export function NetWorthPage() {
         {plain.data && currencies.length === 0 && (
           <Card>
             <Empty
-              title="There are no accounts yet"
+              title={t`No accounts yet`}
               action={
                 <Link className="link" to="/accounts" search={{}}>
-                  Add an account
+                  <Trans>Add account</Trans>
                 </Link>
               }
             >
-              Link a bank, import a statement or add an account by hand; what they hold is added up here.
+              <Trans>Connect a bank, import a statement or add an account manually. Your net worth appears here.</Trans>
             </Empty>
           </Card>
         )}
@@ -101,26 +103,30 @@ export function NetWorthPage() {
   );
 }
 
-/** One currency: what it comes to today, and the line that led there, with words for all that is drawn otherwise. */
+/** One currency: its net worth today and the line over time, with words for what the line shows. */
 function Worth(p: { worth: NetWorth; currency: string; today: string; children: React.ReactNode }) {
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
   const points = lineOf(p.worth, p.currency);
-  const now = p.worth.points.at(-1)?.totals.find((t) => t.iso_currency_code === p.currency);
+  const now = p.worth.points.at(-1)?.totals.find((x) => x.iso_currency_code === p.currency);
   const [first, last] = [points[0], points.at(-1)];
   const say = (d: string) => dayShort(d, p.today);
   return (
-    <Card title={`Owned in all, in ${p.currency}`}>
+    <Card title={t`Net worth in ${{ currency: p.currency }}`}>
       {now && now.net !== null ? (
         <div className="row wrap">
           <Figure value={cents(now.net)} currency={p.currency} size="large" />
           <span className="dim">
-            owned <Sum value={cents(now.assets ?? 0)} currency={p.currency} />, owed{" "}
-            <Sum value={cents(now.debts ?? 0)} currency={p.currency} />
+            <Trans>
+              <Sum value={cents(now.assets ?? 0)} currency={p.currency} /> assets ·{" "}
+              <Sum value={cents(now.debts ?? 0)} currency={p.currency} /> debts
+            </Trans>
           </span>
         </div>
       ) : (
-        <p className="dim">Nobody has stated a balance of an account in {p.currency}. Set one on its page.</p>
+        <p className="dim">
+          <Trans>No {{ currency: p.currency }} account has a balance yet. Enter one on the account’s page.</Trans>
+        </p>
       )}
       {p.children}
       {first && last && first !== last && (
@@ -131,11 +137,11 @@ function Worth(p: { worth: NetWorth; currency: string; today: string; children: 
             today={p.today}
             say={(c) => money(c, p.currency)}
             axis={(c) => (hidden ? "" : compact(c, p.currency))}
-            derived="reckoned"
+            derived={t`calculated`}
           />
           {points.some((k) => k.derived) && (
             <p className="small dim">
-              Solid: most balances of the day were stated. Dotted: most follow from the payments or from the last value.
+              <Trans>Solid: mostly bank-reported balances. Dotted: mostly calculated.</Trans>
             </p>
           )}
           {offs(points)
@@ -143,8 +149,10 @@ function Worth(p: { worth: NetWorth; currency: string; today: string; children: 
             .map((g) => (
               <Note key={g.from.day} mood="warn">
                 <span className="grow">
-                  The books of an account do not add up between {say(g.from.day)} and {say(g.to.day)}. These days are
-                  hatched.
+                  <Trans>
+                    An account’s balance doesn’t match its transactions between {{ from: say(g.from.day) }} and{" "}
+                    {{ to: say(g.to.day) }} (hatched).
+                  </Trans>
                 </span>
               </Note>
             ))}
@@ -154,38 +162,42 @@ function Worth(p: { worth: NetWorth; currency: string; today: string; children: 
   );
 }
 
-/** All currencies together, by the household's own rates. */
+/** All currencies together, at the household’s own exchange rates. */
 function Together(p: { start_date: string; currency: string; today: string }) {
   const { data } = useQuery(netWorth({ start_date: p.start_date, interval: "month", by: "type", in: p.currency }));
   const c = data?.points.at(-1)?.converted;
   if (!data) return null;
   if (!c) return <Notes notes={data.notes.filter((n) => n.code === "no_rate")} />;
-  const days = Object.entries(c.rate_dates).map(([of, day]) => `${of} of ${dayShort(day, p.today)}`);
+  const rateDays = Object.entries(c.rate_dates)
+    .map(([of, day]) => `${of} (${dayShort(day, p.today)})`)
+    .join(", ");
   return (
     <p>
-      About <Sum value={cents(c.net)} currency={c.iso_currency_code} /> with the other currencies
-      <span className="dim"> by your own rates: {days.join(", ")}.</span>
+      <Trans>
+        About <Sum value={cents(c.net)} currency={c.iso_currency_code} /> including other currencies
+        <span className="dim">, at your exchange rates: {rateDays}.</span>
+      </Trans>
     </p>
   );
 }
 
-/** What it is made of, and how each part moved. */
+/** The parts of the net worth, and how each changed. */
 function Parts(p: { worth: NetWorth; currency: string; by: "type" | "account" | "user" }) {
   const money = useMoney();
   const groups = groupsOf(p.worth, p.currency, p.by);
   return (
-    <Card title="What it is made of" flush>
-      <Lines label="Parts">
+    <Card title={t`Breakdown`} flush>
+      <Lines label={t`Breakdown`}>
         {groups.map((g) => (
           <Item
             key={g.key}
             name={<bdi>{g.name}</bdi>}
             hint={
               g.value === null
-                ? "No balance is known"
+                ? t`No balance`
                 : g.before === null
-                  ? "Not known at the start"
-                  : `${money(g.before, p.currency)} at the start`
+                  ? t`No starting balance`
+                  : t`was ${{ amount: money(g.before, p.currency) }}`
             }
             open={
               p.by === "account"
@@ -196,9 +208,7 @@ function Parts(p: { worth: NetWorth; currency: string; by: "type" | "account" | 
                   )
                 : undefined
             }
-            end={
-              g.value === null ? <span className="dim">unknown</span> : <Sum value={g.value} currency={p.currency} />
-            }
+            end={g.value === null ? <span className="dim">–</span> : <Sum value={g.value} currency={p.currency} />}
           />
         ))}
       </Lines>

@@ -34,7 +34,7 @@ test("a day of which nothing is known is not drawn", () => {
 
 test("a group has what it came to at last and at first", () => {
   expect(groupsOf(worth, "EUR", "type")).toEqual([
-    { key: "depository", name: "Bank accounts and cash", value: 1250n, before: null },
+    { key: "depository", name: "Cash and bank accounts", value: 1250n, before: null },
   ]);
 });
 
@@ -46,12 +46,16 @@ test("what moved is said, unless other accounts were known then", () => {
       (c) => `${c}c`,
       (d) => d,
     );
-  expect(say(worth)).toBe("250c more than on 2026-02-28.");
+  expect(say(worth)).toBe("Up 250c since 2026-02-28.");
   const [, feb, mar] = worth.points;
   if (!feb || !mar) throw new Error("three points");
   const grown = { ...worth, points: [feb, { ...mar, totals: [total(12.5, { known: 3 })] }] };
-  expect(say(grown)).toContain("of 2 accounts were known, at last of 3");
+  expect(say(grown)).toContain("grew from 2 on 2026-02-28 to 3");
   const one = { ...worth, points: [{ ...feb, totals: [total(12.5, { known: 1 })] }, mar] };
-  expect(say(one)).toContain("the balance of 1 account was known, at last of 2");
+  expect(say(one)).toContain("grew from 1 on 2026-02-28 to 2");
+  const fewer = { ...worth, points: [{ ...feb, totals: [total(12.5, { known: 3 })] }, mar] };
+  expect(say(fewer)).toContain("fell from 3 on 2026-02-28 to 2");
+  expect(say({ ...worth, points: [feb, { ...mar, totals: [total(4)] }] })).toBe("Down 600c since 2026-02-28.");
+  expect(say({ ...worth, points: [feb, { ...mar, totals: [total(10)] }] })).toBe("No change since 2026-02-28.");
   expect(say({ ...worth, points: [] })).toBe("");
 });

@@ -1,9 +1,12 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { Cashflow, CashflowCurrency } from "#/api/cashflow";
 import { firstDay, lastDay, monthOf, monthWord, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { abs, cents, rounded } from "#/lib/money";
 import { lookOf } from "#/lib/tones";
+import { type Books, reaches } from "#/parts/empty";
 import { nodeName, searchOf } from "#/parts/flow";
 import { Ranked } from "#/parts/Ranked";
 import { useMoney } from "#/ui/Amount";
@@ -11,32 +14,39 @@ import { Card } from "#/ui/Card";
 
 const shown = 8;
 
-/** What each category cost beside the month before, like for like while the month still runs. */
+/** Spending by category compared with the month before: up to the same day while the month still runs. */
 export function Against(p: {
   month: string;
   today: string;
   currency: string;
   flow?: CashflowCurrency;
   period: Cashflow["period"];
+  books: Books;
 }) {
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
   const days = { from: firstDay(p.month), to: lastDay(p.month) };
   const until = p.period.previous?.end_date ?? "";
+  const day = Number(until.slice(8));
+  const known = reaches(p.books, until || undefined);
   const spent = (p.flow?.nodes ?? []).filter((n) => n.kind === "category");
   return (
     <Card
-      title={`Against ${monthWord(shift(p.month, -1))}`}
+      title={known ? t`Spending vs. ${{ month: monthWord(shift(p.month, -1)) }}` : t`Spending`}
       aside={
         <>
-          {monthOf(p.today) === p.month && until && <span>to day {Number(until.slice(8))} · </span>}
+          {known && monthOf(p.today) === p.month && <span>{t`through day ${day}`} · </span>}
           <Link className="link" to="/cash-flow" search={{ at: p.month }}>
-            All {spent.length}
+            <Trans>View all</Trans>
           </Link>
         </>
       }
     >
-      {spent.length === 0 && <p className="dim">Nothing was spent yet.</p>}
+      {spent.length === 0 && (
+        <p className="dim">
+          <Trans>No spending yet.</Trans>
+        </p>
+      )}
       <Ranked
         currency={p.currency}
         ranks={spent.slice(0, shown).map((n) => ({
@@ -44,13 +54,13 @@ export function Against(p: {
           name: nodeName(n),
           look: lookOf(n.category, null),
           amount: cents(n.amount),
-          before: cents(n.previous ?? 0),
+          ...(known && { before: cents(n.previous ?? 0) }),
           search: { ...days, ...searchOf(n.id, new Map()) },
         }))}
         change={(now, before) => {
           const d = now - before;
           return d === 0n
-            ? "same"
+            ? t`no change`
             : `${d > 0n ? "+" : "−"}${hidden ? money(d, p.currency) : rounded(abs(d), p.currency)}`;
         }}
       />

@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { owed } from "#/api/accounts";
 import type { Overview } from "#/api/overview";
@@ -5,29 +7,34 @@ import { cents } from "#/lib/money";
 import { Figure, Sum } from "#/ui/Amount";
 import { Card } from "#/ui/Card";
 import { Fresh } from "#/ui/Chip";
+import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
+import { largest } from "./figures";
 
 const shown = 7;
 
-/** What is owned and owed, by currency, and the accounts behind it. Those without a balance are named. */
+/** Net worth by currency, and the accounts behind it. Accounts without a balance are named. */
 export function Balances({ overview: o }: { overview: Overview }) {
   const unknown = o.accounts.filter((a) => a.balance_today === null);
-  const known = o.accounts.filter((a) => a.balance_today !== null);
+  const known = largest(o.accounts.filter((a) => a.balance_today !== null));
+  const names = unknown.map((a) => a.name).join(", ");
   const [main, ...others] = o.balances;
   return (
     <Card
-      title="Owned in all"
+      title={t`Net worth`}
       flush
       aside={
         <Link className="link" to="/net-worth" search={{}}>
-          Over time
+          <Trans>View history</Trans>
         </Link>
       }
       foot={
         unknown.length > 0 && (
           <Fresh old>
             <span>
-              Without <bdi>{unknown.map((a) => a.name).join(", ")}</bdi>, whose balance is unknown
+              <Trans>
+                Doesn’t include <bdi>{names}</bdi> (no balance)
+              </Trans>
             </span>
           </Fresh>
         )
@@ -38,17 +45,17 @@ export function Balances({ overview: o }: { overview: Overview }) {
           <Item
             name={<Figure value={cents(main.net)} currency={main.iso_currency_code} size="middle" />}
             hint={
-              <>
-                owned <Sum value={cents(main.assets)} currency={main.iso_currency_code} />, owed{" "}
-                <Sum value={cents(main.debts)} currency={main.iso_currency_code} />
-              </>
+              <Trans>
+                <Sum value={cents(main.assets)} currency={main.iso_currency_code} /> assets ·{" "}
+                <Sum value={cents(main.debts)} currency={main.iso_currency_code} /> debts
+              </Trans>
             }
           />
         )}
         {others.map((b) => (
           <Item
             key={b.iso_currency_code}
-            name={`In ${b.iso_currency_code}`}
+            name={t`Net worth in ${{ currency: b.iso_currency_code }}`}
             end={<Sum value={cents(b.net)} currency={b.iso_currency_code} />}
           />
         ))}
@@ -69,6 +76,17 @@ export function Balances({ overview: o }: { overview: Overview }) {
             }
           />
         ))}
+        {known.length > shown && (
+          <Item
+            name={plural(o.accounts.length, { one: "View # account", other: "View all # accounts" })}
+            open={(name) => (
+              <Link to="/accounts" search={{}}>
+                {name}
+              </Link>
+            )}
+            end={<Icon name="chev" small />}
+          />
+        )}
       </Lines>
     </Card>
   );

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { changeHousehold, household } from "#/api/settings";
 import { useDeed } from "#/parts/deed";
@@ -11,16 +14,17 @@ const here = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
 /** Currencies by their code and name. */
 function currencies(): (readonly [string, string])[] {
-  const name = new Intl.DisplayNames("en", { type: "currency" });
+  const name = new Intl.DisplayNames(i18n.locale, { type: "currency" });
   return Intl.supportedValuesOf("currency").map((c) => [c, `${c}, ${name.of(c) ?? c}`] as const);
 }
 
-const history = [
-  ["from_link", "Only what comes from now on"],
-  ["all", "Everything, also what is years old"],
-] as const;
+const history = () =>
+  [
+    ["from_link", t`Only new transactions`],
+    ["all", t`All transactions, including history`],
+  ] as const;
 
-/** What a household should know before its first payment: currency, time zone, and what to review. */
+/** Settings to choose before the first transaction: currency, time zone, and what to review. */
 export function Begin({ may }: { may: boolean }) {
   const { data } = useQuery(household);
   const save = useDeed({
@@ -31,7 +35,7 @@ export function Begin({ may }: { may: boolean }) {
         review_history: f.get("history") === "all" ? "all" : "from_link",
       }),
     touches: ["settings", "overview"],
-    said: "Saved",
+    said: t`Saved`,
     proof: true,
   });
   if (!data) return null;
@@ -39,17 +43,17 @@ export function Begin({ may }: { may: boolean }) {
   const zones = Intl.supportedValuesOf("timeZone");
   if (!may)
     return (
-      <Card title="How the household counts">
+      <Card title={t`Household basics`}>
         <Facts
           facts={[
-            ["Currency", data.default_currency],
-            ["Time zone", data.time_zone.replaceAll("_", " ")],
+            [t`Currency`, data.default_currency],
+            [t`Time zone`, data.time_zone.replaceAll("_", " ")],
           ]}
         />
       </Card>
     );
   return (
-    <Card title="Before you begin">
+    <Card title={t`Before you start`}>
       <form
         onSubmit={(e) => {
           e.preventDefault();
@@ -59,30 +63,30 @@ export function Begin({ may }: { may: boolean }) {
         <Fields>
           <Fields wide>
             <Select
-              label="Currency"
+              label={t`Currency`}
               name="currency"
-              hint="For accounts whose bank or file does not say"
+              hint={t`Used when a bank or file doesn’t say`}
               defaultValue={data.default_currency}
               options={currencies()}
             />
             <Select
-              label="Time zone"
+              label={t`Time zone`}
               name="zone"
-              hint="Decides when a day begins"
+              hint={t`Sets when a day starts`}
               defaultValue={zone}
               options={same(zones.includes(zone) ? zones : [zone, ...zones])}
             />
             <Select
-              label="Review"
+              label={t`Review`}
               name="history"
-              hint="What waits for a look after a bank is linked"
+              hint={t`Which transactions to review when you add an account`}
               defaultValue="from_link"
-              options={history}
+              options={history()}
             />
           </Fields>
           <span>
             <Button type="submit" disabled={save.isPending}>
-              Save
+              <Trans>Save</Trans>
             </Button>
           </span>
         </Fields>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lately } from "#/api/changes";
@@ -11,9 +13,9 @@ import { Bones, Card } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 import { Seal } from "#/ui/Seal";
 
-const few = 50; // what touched more is looked at before it is undone
+const few = 50; // a larger change is opened in Activity before it is undone
 
-/** The last things that were done, by anyone, each with its way back. */
+/** The latest changes by anyone, each with Undo. */
 export function Lately() {
   const client = useQueryClient();
   const { data } = useQuery(lately);
@@ -22,17 +24,17 @@ export function Lately() {
   const tell = useTold(done);
   return (
     <Card
-      title="Done lately"
+      title={t`Recent activity`}
       flush
       aside={
         <Link className="link" to="/activity" search={{}}>
-          Activity
+          <Trans>Activity</Trans>
         </Link>
       }
     >
       {!data && <Bones rows={3} />}
       <Lines>
-        {data && done.length === 0 && <Item name="Nothing was changed yet" />}
+        {data && done.length === 0 && <Item name={t`No activity yet`} />}
         {done.map((c) => (
           <Item
             key={c.id}
@@ -43,11 +45,15 @@ export function Lately() {
               may &&
               (c.entries > few ? (
                 <Link className="link" to="/activity" search={{}}>
-                  See what
+                  <Trans>View</Trans>
                 </Link>
               ) : (
-                <Button icon="undo" aria-label={`Undo: ${tell(c)}`} onClick={() => void undo(client, [c.id])}>
-                  Undo
+                <Button
+                  icon="undo"
+                  aria-label={t`Undo: ${{ change: tell(c) }}`}
+                  onClick={() => void undo(client, [c.id])}
+                >
+                  <Trans>Undo</Trans>
                 </Button>
               ))
             }

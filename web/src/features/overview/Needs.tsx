@@ -1,30 +1,35 @@
+import { plural, t } from "@lingui/core/macro";
 import { Link } from "@tanstack/react-router";
 import type { Cashflow } from "#/api/cashflow";
 import type { Overview } from "#/api/overview";
 import { dayShort } from "#/lib/dates";
 import { sentence } from "#/parts/edit";
+import { RecoveryItem, useRecoveryCodes } from "#/parts/Recovery";
 import { Card } from "#/ui/Card";
 import { Fresh, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
+import { withoutCategory } from "./figures";
 
-/** What stands among the findings, in words. */
-const seen: readonly (readonly [keyof Overview["findings"], string])[] = [
-  ["duplicate", "charged twice"],
-  ["unusual", "unusual"],
-  ["missed", "did not come"],
-  ["price_change", "with a new amount"],
-  ["gap", "where books do not add up"],
-  ["refund", "with money back"],
+/** The kinds of alerts, in the order in which they are listed. */
+const kindsOfAlerts: readonly (readonly [keyof Overview["findings"], (n: number) => string])[] = [
+  ["duplicate", (n) => plural(n, { one: "# duplicate charge", other: "# duplicate charges" })],
+  ["unusual", (n) => plural(n, { one: "# unusual", other: "# unusual" })],
+  ["missed", (n) => plural(n, { one: "# missed", other: "# missed" })],
+  ["price_change", (n) => plural(n, { one: "# price change", other: "# price changes" })],
+  ["gap", (n) => plural(n, { one: "# balance mismatch", other: "# balance mismatches" })],
+  ["refund", (n) => plural(n, { one: "# refund", other: "# refunds" })],
 ];
 
-const stands = {
-  error: "cannot be read",
-  pending_reauth: "wants you to sign in again",
-  disconnected: "is no longer linked",
-} as const;
+/** How many banks sync, and the day of the latest transaction. */
+function upToDate(banks: number, newest: string | undefined, today: string): string {
+  if (banks === 0) return t`No bank is up to date`;
+  const parts = [plural(banks, { one: "# bank up to date", other: "# banks up to date" })];
+  if (newest) parts.push(t`latest transaction ${{ day: dayShort(newest, today) }}`);
+  return parts.join(" · ");
+}
 
-/** What waits for a person, each one step away; below it how fresh the rest is. */
+/** Everything that waits for a person, each with a link; below it how up to date the banks are. */
 export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashflow["notes"] }) {
   const broken = o.connections.filter((c) => c.status === "error" || c.status === "pending_reauth");
   const fine = o.connections.filter((c) => c.status === "active");
@@ -34,47 +39,63 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
     .sort()
     .at(-1);
   const plans = o.agents?.plans_waiting ?? 0;
-  const kinds = seen.filter(([kind]) => o.findings[kind] > 0);
+  const kinds = kindsOfAlerts.filter(([kind]) => o.findings[kind] > 0);
   const found = kinds.reduce((n, [kind]) => n + o.findings[kind], 0);
   const rules = o.rules.proposed;
-  const waits = [rules > 0, plans > 0, o.review.count > 0, links, o.unread_reports > 0, found > 0];
-  const count = broken.length + waits.filter(Boolean).length;
+  const unfiled = o.uncategorized ?? 0;
+  const codes = useRecoveryCodes();
+  const waits = [unfiled > 0, rules > 0, plans > 0, o.review.count > 0, links, o.unread_reports > 0, found > 0];
+  const count = broken.length + waits.filter(Boolean).length + (codes === 0 ? 1 : 0);
   const chev = <Icon name="chev" small />;
   return (
     <Card
-      title="Needs you"
+      title={t`Needs attention`}
       aside={count || undefined}
       flush
-      foot={
-        <Fresh old={fine.length === 0}>
-          {fine.length === 0
-            ? "No bank is fresh"
-            : `${fine.length} ${fine.length === 1 ? "bank is" : "banks are"} fresh${newest ? `, newest payment ${dayShort(newest, o.today)}` : ""}`}
-        </Fresh>
-      }
+      foot={o.connections.length > 0 && <Fresh old={fine.length === 0}>{upToDate(fine.length, newest, o.today)}</Fresh>}
     >
       <Lines>
-        {broken.map((c) => (
+        {broken.map((c) => {
+          const bank = c.institution_name ?? t`A bank`;
+          return (
+            <Item
+              key={c.id}
+              mark={<Tile tone={2} icon="warn" />}
+              name={c.status === "error" ? t`${bank} can’t sync` : t`${bank} needs you to reconnect`}
+              hint={
+                c.latest_date
+                  ? t`No new transactions since ${{ day: dayShort(c.latest_date, o.today) }}`
+                  : t`Not synced yet`
+              }
+              open={(name) => (
+                <Link to="/banks/$id" params={{ id: c.short_id }}>
+                  {name}
+                </Link>
+              )}
+              end={chev}
+            />
+          );
+        })}
+        {o.review.count > 0 && (
           <Item
-            key={c.id}
-            mark={<Tile tone={2} icon="warn" />}
-            name={`${c.institution_name ?? "A bank"} ${stands[c.status as keyof typeof stands]}`}
-            hint={c.latest_date ? `Nothing new since ${dayShort(c.latest_date, o.today)}` : "Nothing was read yet"}
+            mark={<Tile tone={1} icon="review" />}
+            name={plural(o.review.count, { one: "# transaction to review", other: "# transactions to review" })}
+            hint={t`Check and approve their categories`}
             open={(name) => (
-              <Link to="/banks/$id" params={{ id: c.short_id }}>
+              <Link to="/review" search={{}}>
                 {name}
               </Link>
             )}
             end={chev}
           />
-        ))}
-        {o.review.count > 0 && (
+        )}
+        {unfiled > 0 && (
           <Item
-            mark={<Tile tone={1} icon="review" />}
-            name={`${o.review.count.toLocaleString("en")} to review`}
-            hint="New payments wait for a look"
+            mark={<Tile tone={6} icon="tag" />}
+            name={withoutCategory(unfiled)}
+            hint={t`Charts and totals show them as “Uncategorized”`}
             open={(name) => (
-              <Link to="/review" search={{}}>
+              <Link to="/transactions" search={{ uncategorized: true }}>
                 {name}
               </Link>
             )}
@@ -84,10 +105,10 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
         {found > 0 && (
           <Item
             mark={<Tile tone={8} icon="eye" />}
-            name={found === 1 ? "1 finding to look at" : `${found.toLocaleString("en")} findings to look at`}
-            hint={kinds.map(([kind, words]) => `${o.findings[kind]} ${words}`).join(", ")}
+            name={plural(found, { one: "# alert", other: "# alerts" })}
+            hint={kinds.map(([kind, words]) => words(o.findings[kind])).join(", ")}
             open={(name) => (
-              <Link to="/findings" search={{}}>
+              <Link to="/review/alerts" search={{}}>
                 {name}
               </Link>
             )}
@@ -97,10 +118,10 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
         {plans > 0 && (
           <Item
             mark={<Tile tone={4} icon="bolt" />}
-            name={plans === 1 ? "1 plan waits for you" : `${plans.toLocaleString("en")} plans wait for you`}
-            hint="What workflows would change, for you to apply or drop"
+            name={plural(plans, { one: "# set of proposed changes", other: "# sets of proposed changes" })}
+            hint={t`From your workflows, ready to apply or discard`}
             open={(name) => (
-              <Link to="/workflows" search={{}}>
+              <Link to="/review/suggestions" search={{}}>
                 {name}
               </Link>
             )}
@@ -110,19 +131,19 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
         {rules > 0 && (
           <Item
             mark={<Tile tone={4} icon="rules" />}
-            name={rules === 1 ? "1 proposed rule" : `${rules.toLocaleString("en")} proposed rules`}
-            hint="Agents wrote them, for you to accept or delete"
-            open={(name) => <Link to="/rules">{name}</Link>}
+            name={plural(rules, { one: "# suggested rule", other: "# suggested rules" })}
+            hint={t`From your agents, ready to accept or delete`}
+            open={(name) => <Link to="/review/suggestions">{name}</Link>}
             end={chev}
           />
         )}
         {links && (
           <Item
             mark={<Tile tone={3} icon="link" />}
-            name="Accounts that may be linked"
+            name={t`Accounts that may be duplicates or transfers`}
             hint={sentence(links.message)}
             open={(name) => (
-              <Link to="/links" search={{}}>
+              <Link to="/review/links" search={{}}>
                 {name}
               </Link>
             )}
@@ -132,8 +153,8 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
         {o.unread_reports > 0 && (
           <Item
             mark={<Tile tone={10} icon="report" />}
-            name={`${o.unread_reports} ${o.unread_reports === 1 ? "report" : "reports"} to read`}
-            hint="Written for you by people and agents"
+            name={plural(o.unread_reports, { one: "# unread report", other: "# unread reports" })}
+            hint={t`From members and agents`}
             open={(name) => (
               <Link to="/reports" search={{}}>
                 {name}
@@ -142,11 +163,12 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
             end={chev}
           />
         )}
+        {codes === 0 && <RecoveryItem left={0} />}
         {count === 0 && (
           <Item
             mark={<Tile tone={1} icon="check" />}
-            name="Nothing waits for you"
-            hint="Everything is reviewed and every bank answers"
+            name={t`You’re all caught up`}
+            hint={fine.length > 0 ? t`Everything is reviewed and all banks are up to date` : t`Everything is reviewed`}
           />
         )}
       </Lines>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
@@ -14,18 +16,23 @@ import { Stepper } from "#/parts/Stepper";
 import { Top } from "#/parts/Top";
 import { useMoney } from "#/ui/Amount";
 import { Bones, Card } from "#/ui/Card";
+import { each } from "#/ui/Guard";
+import { stale } from "#/ui/Page";
 import { Against } from "./Against";
 import { Balances } from "./Balances";
 import { mainCurrency, thirteen } from "./figures";
-import { Lately } from "./Lately";
 import { Needs } from "./Needs";
 import css from "./OverviewPage.module.css";
 import { ThisMonth } from "./ThisMonth";
 import { WentTo } from "./WentTo";
 
+/** At the end of the page, so its script comes after the rest. */
+const Lately = lazy(() => import("./Lately").then((m) => ({ default: m.Lately })));
 const Welcome = lazy(() => import("./Welcome").then((m) => ({ default: m.Welcome })));
 
-/** How the month goes, what waits, and where the money went. */
+/** The month so far, what needs attention, and where the money went. */
+const step = "month";
+
 export function OverviewPage() {
   const go = useNavigate({ from: "/" });
   const asked = useSearch({ from: "/" }).month;
@@ -54,26 +61,31 @@ export function OverviewPage() {
         <Welcome overview={data} />
       </Suspense>
     );
-  const currency = mainCurrency(days.data?.groups ?? []) ?? data?.balances[0]?.iso_currency_code ?? "EUR";
+  const currency =
+    mainCurrency(days.data?.groups ?? []) ??
+    data?.balances[0]?.iso_currency_code ??
+    data?.accounts[0]?.iso_currency_code ??
+    "EUR";
   const shown = flow.data?.currencies.find((c) => c.iso_currency_code === currency);
   const others = (flow.data?.currencies ?? []).filter((c) => c !== shown);
+  const books = { first: data?.data.first_date, last: data?.data.last_date };
   return (
     <>
-      <Top title="Overview">
+      <Top title={t`Overview`}>
         <Stepper
           name={monthName(month)}
           short={`${monthAbbr(month)} ${month.slice(0, 4)}`}
-          what="month"
+          what={step}
           last={month === newest}
           onBack={() => choose(shift(month, -1))}
           onOn={() => choose(shift(month, 1))}
         />
       </Top>
-      <div className={css.page}>
+      <div className={css.page} {...stale(flow.isPlaceholderData)}>
         {trouble && (
           <Fault
             error={trouble}
-            what="The overview"
+            what={t`the overview`}
             retry={() => void Promise.all([refetch(), days.refetch(), flow.refetch()])}
           />
         )}
@@ -95,47 +107,66 @@ export function OverviewPage() {
         {days.data && flow.data && (
           <>
             <div className={css.wide}>
-              <div className={css.first}>
-                <ThisMonth
-                  month={month}
-                  today={today}
-                  currency={currency}
-                  sums={shown}
-                  others={others}
-                  days={days.data.groups}
-                  notes={flow.data.notes}
-                />
-              </div>
-              <div className="desk">
-                <WentTo month={month} flow={shown} currency={currency} />
-              </div>
-              <Card
-                title="Thirteen months"
-                aside={
-                  <span className={css.legend}>
-                    <i className={css.in} /> in, above <i className={css.out} /> out, below <i className={css.left} />{" "}
-                    left
-                  </span>
-                }
-              >
-                <Months
-                  months={thirteen(days.data.groups, newest, currency)}
-                  chosen={month}
-                  onChoose={choose}
-                  say={(c) => money(c, currency)}
-                  axis={(c) => (hidden ? "" : compact(c, currency))}
-                />
-              </Card>
-              <Lately />
+              {each(
+                <>
+                  <div className={css.first}>
+                    <ThisMonth
+                      month={month}
+                      today={today}
+                      currency={currency}
+                      sums={shown}
+                      others={others}
+                      days={days.data.groups}
+                      notes={flow.data.notes}
+                      books={books}
+                      onChoose={choose}
+                    />
+                  </div>
+                  <div className="desk">
+                    <WentTo month={month} flow={shown} currency={currency} books={books} onChoose={choose} />
+                  </div>
+                  <Card
+                    title={t`Last 13 months`}
+                    aside={
+                      <span className={css.legend}>
+                        <i className={css.in} /> <Trans>Money in</Trans> <i className={css.out} />{" "}
+                        <Trans>Money out</Trans> <i className={css.left} /> <Trans>Net</Trans>
+                      </span>
+                    }
+                  >
+                    <Months
+                      months={thirteen(days.data.groups, newest, currency)}
+                      chosen={month}
+                      onChoose={choose}
+                      say={(c) => money(c, currency)}
+                      axis={(c) => (hidden ? "" : compact(c, currency))}
+                    />
+                  </Card>
+                  <Suspense fallback={<Bones rows={4} />}>
+                    <Lately />
+                  </Suspense>
+                </>,
+              )}
             </div>
             <div className={css.narrow}>
-              <div className={css.second}>
-                {data ? <Needs overview={data} notes={flow.data.notes} /> : <Bones rows={4} />}
-              </div>
-              <div className={css.third}>
-                <Against month={month} today={today} currency={currency} flow={shown} period={flow.data.period} />
-              </div>
-              {data && <Balances overview={data} />}
+              {each(
+                <>
+                  <div className={css.second}>
+                    {data ? <Needs overview={data} notes={flow.data.notes} /> : <Bones rows={4} />}
+                  </div>
+                  <div className={css.third}>
+                    <Against
+                      month={month}
+                      today={today}
+                      currency={currency}
+                      flow={shown}
+                      period={flow.data.period}
+                      books={books}
+                    />
+                  </div>
+                  {data && <Balances overview={data} />}
+                </>,
+              )}
             </div>
           </>
         )}

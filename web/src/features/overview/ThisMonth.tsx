@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Plural } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Cashflow, CashflowCurrency } from "#/api/cashflow";
@@ -6,10 +8,12 @@ import { Pace } from "#/charts/Pace";
 import { daysIn, firstDay, lastDay, monthOf, monthWord, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { abs, cents, compact } from "#/lib/money";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
+import { type Books, nothingIn, reaches, showMonth } from "#/parts/empty";
 import { Figures, Than } from "#/parts/Figures";
 import { Notes } from "#/parts/Notes";
 import { useMoney } from "#/ui/Amount";
+import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Icon } from "#/ui/Icon";
 import { pace } from "./figures";
@@ -22,9 +26,18 @@ type Props = {
   others: CashflowCurrency[];
   days: Group[];
   notes: Cashflow["notes"];
+  books: Books;
+  onChoose: (month: string) => void;
 };
 
-/** What came in and went out this month, and how that compares with the month before on the same day. */
+/** Whether the month is better or worse than the one before; while it runs, up to the same day. */
+function compared(amount: string, month: string, better: boolean, running: boolean): string {
+  if (running)
+    return better ? t`${amount} better than ${month} at this point` : t`${amount} worse than ${month} at this point`;
+  return better ? t`${amount} better than ${month}` : t`${amount} worse than ${month}`;
+}
+
+/** Money in and out of the month, compared with the month before. */
 export function ThisMonth(p: Props) {
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
@@ -35,64 +48,83 @@ export function ThisMonth(p: Props) {
   const s = p.sums;
   const listed = useQuery(countOf({ start_date: rows.from, end_date: rows.to })).data?.count ?? 0;
   const left = listed - [s, ...p.others].reduce((n, o) => n + (o?.count ?? 0), 0);
-  const ahead = cents(s?.change?.net ?? 0);
+  // A month before the first transaction has no data, so nothing is compared with it.
+  const known = reaches(p.books, lastDay(before));
+  const ahead = known ? cents(s?.change?.net ?? 0) : 0n;
+  const moved = [s, ...p.others].some((o) => o && o.count > 0);
+  const now = pace(p.days, p.month, p.currency, day);
+  const then = known ? pace(p.days, before, p.currency, 31) : [];
+  const none = nothingIn({ ...rows, name: monthWord(p.month) }, p.books);
   return (
     <Card
-      title={running ? "This month" : monthWord(p.month)}
-      aside={running ? `Day ${day} of ${daysIn(p.month)}` : undefined}
+      title={running ? t`This month` : monthWord(p.month)}
+      aside={running ? t`Day ${day} of ${{ days: daysIn(p.month) }}` : undefined}
     >
       <Figures
         main={{
-          name: running ? "Left so far" : "Left",
+          name: running ? t`Net so far` : t`Net`,
           value: cents(s?.net ?? 0),
           currency: p.currency,
           search: rows,
           hint: ahead !== 0n && (
             <Than good={ahead > 0n}>
               <Icon name={ahead > 0n ? "up" : "dn"} small />
-              {money(abs(ahead), p.currency)} {ahead > 0n ? "ahead of" : "behind"} {monthWord(before)}
-              {running ? " at this day" : ""}
+              {compared(money(abs(ahead), p.currency), monthWord(before), ahead > 0n, running)}
             </Than>
           ),
         }}
         others={[
           {
-            name: "In",
+            name: t`Money in`,
             value: cents(s?.money_in ?? 0),
             currency: p.currency,
             search: { ...rows, direction: "in" },
           },
           {
-            name: "Out",
+            name: t`Money out`,
             value: cents(s?.money_out ?? 0),
             currency: p.currency,
             search: { ...rows, direction: "out" },
-            hint: `${payments(s?.count ?? 0)} in all`,
+            hint: transactions(s?.count ?? 0),
           },
           ...p.others.map((o) => ({
-            name: `Also in ${o.iso_currency_code}`,
+            name: t`Net in ${{ currency: o.iso_currency_code }}`,
             value: cents(o.net),
             currency: o.iso_currency_code,
             search: rows,
-            hint: payments(o.count),
+            hint: transactions(o.count),
           })),
         ]}
       />
       {left > 0 && (
         <p className="small dim">
-          Not counted: {payments(left)} between own accounts, mirrored or in hidden accounts.{" "}
+          <Plural
+            value={left}
+            one="Excludes # transaction that is a transfer, a duplicate or in a hidden account."
+            other="Excludes # transactions that are transfers, duplicates or in hidden accounts."
+          />{" "}
           <Link className="link" to="/transactions" search={rows}>
-            See all {listed.toLocaleString("en")}
+            <Plural value={listed} one="View #" other="View all #" />
           </Link>
         </p>
       )}
+      {!moved && none.month && (
+        <p className="small dim phone">
+          {none.words}{" "}
+          <Button kind="quiet" onClick={() => p.onChoose(none.month ?? p.month)}>
+            {showMonth(none.month)}
+          </Button>
+        </p>
+      )}
       <Notes notes={p.notes.filter((n) => n.code === "links_proposed")} />
-      <Pace
-        now={{ name: monthWord(p.month), sums: pace(p.days, p.month, p.currency, day) }}
-        before={{ name: monthWord(before), sums: pace(p.days, before, p.currency, 31) }}
-        say={(c) => money(c, p.currency)}
-        axis={(c) => (hidden ? "" : compact(c, p.currency))}
-      />
+      {[...now, ...then].some((c) => c > 0n) && (
+        <Pace
+          now={{ name: monthWord(p.month), sums: now }}
+          before={{ name: monthWord(before), sums: then }}
+          say={(c) => money(c, p.currency)}
+          axis={(c) => (hidden ? "" : compact(c, p.currency))}
+        />
+      )}
     </Card>
   );
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { runningSyncs } from "#/api/connections";
@@ -5,6 +7,7 @@ import type { Overview } from "#/api/overview";
 import { session } from "#/api/session";
 import { providers } from "#/api/settings";
 import { linkBank, useSync } from "#/parts/banks";
+import { RecoveryItem, useRecoveryCodes } from "#/parts/Recovery";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Syncing } from "#/parts/Syncing";
 import { Top } from "#/parts/Top";
@@ -18,48 +21,50 @@ import { Begin } from "./Begin";
 
 const names = { plaid: "Plaid", teller: "Teller" } as const;
 
-/** The first minute: an empty household, three ways to fill it, and what it should know before. */
+/** The first minute: an empty household, three ways to add transactions, and the settings to choose first. */
 export function Welcome({ overview: o }: { overview: Overview }) {
   const who = useQuery(session).data?.user?.name;
   const can = useCan();
   const linked = o.connections.length > 0;
+  const codes = useRecoveryCodes();
   return (
     <>
-      <Top title={who ? `Welcome, ${who}` : "Welcome"} />
+      <Top title={who ? t`Welcome, ${who}` : t`Welcome`} />
       <Page>
         {linked ? (
           <Arriving />
         ) : (
-          <Empty title="Your books are empty, and only yours">
-            Everything you bring in stays on this machine. Choose how to begin; you can do the others later.
+          <Empty title={t`Let’s get your money in`}>
+            <Trans>Everything stays on your own server. Pick a way to start; you can add the others later.</Trans>
           </Empty>
         )}
         <LookOnly />
         {!linked && can.write && <Ways />}
         {can.known && <Begin may={can.admin} />}
         {can.write && (
-          <Card title="Then, when there is something to see" flush>
+          <Card title={t`Next steps`} flush>
             <Lines>
               <Item
                 mark={<Tile tone={4} icon="child" />}
-                name="Invite who shares the money"
-                hint="Each with a sign-in and a role of their own"
+                name={t`Invite your household`}
+                hint={t`Everyone gets their own sign-in and role`}
                 open={(name) => (
-                  <Link to="/household" search={{}}>
+                  <Link to="/settings/members" search={{}}>
                     {name}
                   </Link>
                 )}
               />
               <Item
                 mark={<Tile tone={10} icon="spark" />}
-                name="Let an agent tidy up"
-                hint="It files and asks; every change says who made it, and can be undone"
+                name={t`Connect an AI agent`}
+                hint={t`It categorizes and asks questions. You can undo anything it does.`}
                 open={(name) => (
-                  <Link to="/agents" search={{}}>
+                  <Link to="/agents/assistants" search={{}}>
                     {name}
                   </Link>
                 )}
               />
+              {codes === 0 && <RecoveryItem left={0} />}
             </Lines>
           </Card>
         )}
@@ -76,45 +81,56 @@ function Ways() {
       <Card>
         <Fields>
           <Tile tone={1} icon="bank" large />
-          <h2>Link a bank</h2>
+          <h2>
+            <Trans>Connect a bank</Trans>
+          </h2>
           <p className="dim">
-            Sign in at your bank; payments come by themselves from then on. Takes about three minutes.
+            <Trans>Sign in at your bank and new transactions arrive automatically. Takes about three minutes.</Trans>
           </p>
           <span className="row wrap">
             {ways.map((p, i) => (
               <Button key={p} kind={i === 0 ? "filled" : "plain"} onClick={() => void linkBank(p, "/")}>
-                {i === 0 ? "Link a bank" : `With ${names[p]}`}
+                {i === 0 ? t`Connect a bank` : t`Use ${{ provider: names[p] }}`}
               </Button>
             ))}
           </span>
           {data && ways.length === 0 && (
-            <p className="small dim">An admin first enters the keys of Plaid or Teller under Settings.</p>
+            <p className="small dim">
+              <Trans>First, an admin needs to set up Plaid or Teller in Settings.</Trans>
+            </p>
           )}
         </Fields>
       </Card>
       <Card>
         <Fields>
           <Tile tone={7} icon="file" large />
-          <h2>Drop a file</h2>
-          <p className="dim">A statement as CSV, from any bank. You see what would come in before anything is saved.</p>
+          <h2>
+            <Trans>Import a statement</Trans>
+          </h2>
+          <p className="dim">
+            <Trans>Upload a CSV from any bank. You’ll see a preview before anything is saved.</Trans>
+          </p>
           <Link className="link" to="/import" search={{}}>
-            Choose a file
+            <Trans>Choose file</Trans>
           </Link>
         </Fields>
       </Card>
       <Card>
         <Fields>
           <Tile tone={10} icon="play" large />
-          <h2>Look around first</h2>
+          <h2>
+            <Trans>Explore the demo</Trans>
+          </h2>
           <p className="dim">
-            A made-up household with years of payments, in a database of its own. On the server, run this; it prints the
-            address to open.
+            <Trans>A sample household with years of transactions, in its own database. Run this on the server:</Trans>
           </p>
           <p>
             <code className="mono">coffer demo</code>
           </p>
           <p className="small dim">
-            <code className="mono">coffer demo --drop</code> removes it again.
+            <Trans>
+              Remove it later with <code className="mono">coffer demo --drop</code>.
+            </Trans>
           </p>
         </Fields>
       </Card>
@@ -122,16 +138,22 @@ function Ways() {
   );
 }
 
-/** A bank is linked and its first payments are on their way; the overview fills when they are here. */
+/** A bank is connected and its first sync is running; the overview opens when it is done. */
 function Arriving() {
   const running = useQuery({ ...runningSyncs, refetchInterval: 1500 });
   const sync = useSync(running.data?.sync_logs[0]?.job_id);
   return (
     <>
-      <Empty title="Your payments are on their way">
-        The bank is being read, which takes a minute or two. The overview fills by itself.
+      <Empty title={t`Importing your transactions…`}>
+        <Trans>This takes a minute or two. Your overview will fill in automatically.</Trans>
       </Empty>
-      {sync.job ? <Syncing job={sync.job} onEnd={sync.over} /> : <Note>Waits for the bank to answer</Note>}
+      {sync.job ? (
+        <Syncing job={sync.job} onEnd={sync.over} />
+      ) : (
+        <Note>
+          <Trans>Waiting for the bank…</Trans>
+        </Note>
+      )}
     </>
   );
 }

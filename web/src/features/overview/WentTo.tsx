@@ -1,17 +1,29 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { CashflowCurrency } from "#/api/cashflow";
-import { fold } from "#/charts/flow";
+import { fold, moves } from "#/charts/flow";
 import { Sankey } from "#/charts/Sankey";
 import { firstDay, lastDay, monthWord } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { type Cents, cents, rounded } from "#/lib/money";
 import { lookOf } from "#/lib/tones";
+import type { Books } from "#/parts/empty";
 import { flowOf, useWay } from "#/parts/flow";
+import { Nothing } from "#/parts/Nothing";
 import { useMoney } from "#/ui/Amount";
-import { Card, Empty } from "#/ui/Card";
+import { Card } from "#/ui/Card";
 
-/** The month's money as ribbons: who paid, and what it was spent on. */
-export function WentTo({ month, flow, currency }: { month: string; flow?: CashflowCurrency; currency: string }) {
+type Props = {
+  month: string;
+  flow?: CashflowCurrency;
+  currency: string;
+  books: Books;
+  onChoose: (month: string) => void;
+};
+
+/** The month's money as a flow chart, from income to spending. */
+export function WentTo({ month, flow, currency, books, onChoose }: Props) {
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
   const brief = (c: Cents) => (hidden ? "••••" : rounded(c, currency));
@@ -24,26 +36,30 @@ export function WentTo({ month, flow, currency }: { month: string; flow?: Cashfl
     );
   return (
     <Card
-      title="Where it went"
+      title={t`Where your money went`}
       aside={
         <>
-          Choose a ribbon to see its payments ·{" "}
+          {drawn && moves(drawn) && <span>{t`Select a flow to see its transactions`} · </span>}
           <Link className="link" to="/cash-flow" search={{ at: month }}>
-            Cash flow
+            <Trans>Cash flow</Trans>
           </Link>
         </>
       }
     >
-      {drawn && flow ? (
+      {drawn && flow && moves(drawn) ? (
         <Sankey
           flow={drawn}
-          hub={`In ${brief(cents(flow.money_in))}`}
+          hub={t`Money in ${{ amount: brief(cents(flow.money_in)) }}`}
           say={(c) => money(c, currency)}
           brief={brief}
           way={way}
         />
       ) : (
-        <Empty title="Nothing yet">No money has moved in {monthWord(month)}.</Empty>
+        <Nothing
+          days={{ from: firstDay(month), to: lastDay(month), name: monthWord(month) }}
+          books={books}
+          onChoose={onChoose}
+        />
       )}
     </Card>
   );

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mainCurrency, pace, thirteen } from "./figures";
+import { largest, mainCurrency, pace, thirteen, withoutCategory } from "./figures";
 
 const g = (day: string, money_in: number, money_out: number, iso_currency_code = "EUR", count = 1) => ({
   keys: { day },
@@ -10,7 +10,7 @@ const g = (day: string, money_in: number, money_out: number, iso_currency_code =
   count,
 });
 
-it("shows the currency with most payments first", () => {
+it("shows the currency with most transactions first", () => {
   expect(mainCurrency([g("2026-11-01", 1, 2, "USD", 3), g("2026-11-02", 3, 4, "EUR", 9)])).toBe("EUR");
   expect(mainCurrency([])).toBeNull();
 });
@@ -31,4 +31,15 @@ it("adds days up to thirteen months, also empty ones", () => {
 it("adds day by day, and never another currency", () => {
   const days = [g("2026-11-01", 0, 0.1), g("2026-11-03", 0, 0.2), g("2026-11-03", 0, 99, "USD")];
   expect(pace(days, "2026-11", "EUR", 4)).toEqual([10n, 10n, 30n, 30n]);
+});
+
+it("lists the accounts that matter first, debts among them", () => {
+  const all = [10, 28450, -19720, null, 0].map((balance_today) => ({ balance_today }));
+  expect(largest(all).map((a) => a.balance_today)).toEqual([28450, -19720, 10, null, 0]);
+});
+
+it("says how many transactions are uncategorized, as far as they are counted", () => {
+  expect(withoutCategory(1)).toBe("1 uncategorized transaction");
+  expect(withoutCategory(2471)).toBe("2,471 uncategorized transactions");
+  expect(withoutCategory(10_000)).toBe("10,000 or more uncategorized transactions");
 });

@@ -1,15 +1,16 @@
+import { plural } from "@lingui/core/macro";
 import type { Group } from "#/api/transactions";
 import { daysIn, monthOf, shift } from "#/lib/dates";
-import { type Cents, cents } from "#/lib/money";
+import { abs, type Cents, cents } from "#/lib/money";
 
-/** The currency that a screen shows first: the one with most payments. */
+/** The currency that a screen shows first: the one with most transactions. */
 export function mainCurrency(groups: Group[]): string | null {
   const counts = new Map<string, number>();
   for (const g of groups) counts.set(g.iso_currency_code, (counts.get(g.iso_currency_code) ?? 0) + g.count);
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
 }
 
-/** The thirteen months that end with this one, also those without a payment; groups are by day. */
+/** The thirteen months that end with this one, also those without a transaction; groups are by day. */
 export function thirteen(days: Group[], last: string, currency: string) {
   const by = new Map(Array.from({ length: 13 }, (_, i) => [shift(last, i - 12), { in: 0n, out: 0n }]));
   for (const g of days) {
@@ -21,7 +22,7 @@ export function thirteen(days: Group[], last: string, currency: string) {
   return [...by].map(([month, sums]) => ({ month, ...sums }));
 }
 
-/** What was spent in a month by the end of each of its days, up to a day. */
+/** Spending in a month by the end of each of its days, up to a day. */
 export function pace(days: Group[], month: string, currency: string, upTo: number): Cents[] {
   const by = new Map<string, Cents>();
   for (const g of days) if (g.iso_currency_code === currency) by.set(g.keys.day ?? "", cents(g.money_out));
@@ -31,3 +32,16 @@ export function pace(days: Group[], month: string, currency: string, upTo: numbe
     return sum;
   });
 }
+
+/** Accounts by how much is in them or owed on them, so that a short list has those that matter. */
+export const largest = <T extends { balance_today: number | null }>(accounts: readonly T[]): T[] =>
+  accounts.toSorted((a, b) => {
+    const [x, y] = [abs(cents(a.balance_today ?? 0)), abs(cents(b.balance_today ?? 0))];
+    return x < y ? 1 : x > y ? -1 : 0;
+  });
+
+/** How many transactions are uncategorized. The server stops counting at ten thousand. */
+export const withoutCategory = (n: number) =>
+  n < 10_000
+    ? plural(n, { one: "# uncategorized transaction", other: "# uncategorized transactions" })
+    : plural(n, { one: "# or more uncategorized transactions", other: "# or more uncategorized transactions" });

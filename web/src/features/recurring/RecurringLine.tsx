@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { changeRecurring, type Recurring } from "#/api/recurring";
@@ -13,7 +15,7 @@ import { Item } from "#/ui/Lines";
 import css from "./RecurringPage.module.css";
 import { called, change, when } from "./words";
 
-/** A recurring payment: what it costs, when it comes, what became of its price. Its name opens the payments. */
+/** A recurring payment: its amount, when it is due, and its last price change. Its name opens the transactions. */
 export function RecurringLine({ one: r, today, writes }: { one: Recurring; today: string; writes: boolean }) {
   const { look } = useCategories();
   const money = useMoney();
@@ -25,12 +27,12 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
     touches: ["recurring", "changes"],
     said: (_, v) =>
       v.state === "confirmed"
-        ? `${called(r)} is a recurring payment`
+        ? t`${{ name: called(r) }} confirmed`
         : v.state === "dismissed"
-          ? "Dismissed, and not proposed again"
+          ? t`Dismissed. coffer won’t suggest it again`
           : v.state
-            ? "Back in the list"
-            : "Name changed",
+            ? t`Restored`
+            : t`Renamed`,
     change: (x) => x.change,
   });
   const dismissed = r.state === "dismissed";
@@ -40,7 +42,12 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
       mark={<Tile {...look(r.category)} />}
       name={
         <>
-          <bdi>{called(r)}</bdi> {r.status === "late" && !dismissed && <Badge mood="warn">did not come</Badge>}
+          <bdi>{called(r)}</bdi>{" "}
+          {r.status === "late" && !dismissed && (
+            <Badge mood="warn">
+              <Trans>overdue</Trans>
+            </Badge>
+          )}
         </>
       }
       open={(name) => (
@@ -57,9 +64,19 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
       end={
         <>
           <span className={css.sums}>
-            <Amount value={cents(r.amount)} currency={r.iso_currency_code} />
+            {r.amount_type === "variable" ? (
+              <span>
+                <Trans>
+                  <span className="dim">about</span> <Amount value={cents(r.amount)} currency={r.iso_currency_code} />
+                </Trans>
+              </span>
+            ) : (
+              <Amount value={cents(r.amount)} currency={r.iso_currency_code} />
+            )}
             {r.cadence !== "yearly" && r.next_date && (
-              <span className="small dim">{money(absolute(r.yearly_amount), r.iso_currency_code)} a year</span>
+              <span className="small dim">
+                <Trans>{{ amount: money(absolute(r.yearly_amount), r.iso_currency_code) }} per year</Trans>
+              </span>
             )}
           </span>
           {writes && (
@@ -68,18 +85,23 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
                 <Button
                   kind="quiet"
                   icon="check"
-                  aria-label={`Confirm ${called(r)}`}
+                  aria-label={t`Confirm ${{ name: called(r) }}`}
                   disabled={decide.isPending}
                   onClick={() => decide.mutate({ state: "confirmed" })}
                 />
               )}
               {!dismissed && (
                 <>
-                  <Button kind="quiet" icon="edit" aria-label={`Rename ${called(r)}`} onClick={() => setNames(true)} />
+                  <Button
+                    kind="quiet"
+                    icon="edit"
+                    aria-label={t`Rename ${{ name: called(r) }}`}
+                    onClick={() => setNames(true)}
+                  />
                   <Button
                     kind="quiet"
                     icon="x"
-                    aria-label={`Dismiss ${called(r)}`}
+                    aria-label={t`Dismiss ${{ name: called(r) }}`}
                     disabled={decide.isPending}
                     onClick={() => decide.mutate({ state: "dismissed" })}
                   />
@@ -92,7 +114,7 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
                   disabled={decide.isPending}
                   onClick={() => decide.mutate({ state: "auto" })}
                 >
-                  Bring back
+                  <Trans>Restore</Trans>
                 </Button>
               )}
             </span>
@@ -103,18 +125,18 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
       <FormDialog
         open={names}
         onClose={() => setNames(false)}
-        title="Name this payment"
+        title={t`Rename`}
         hint={
-          <>
-            The bank calls it <bdi>{r.payee_name}</bdi>.
-          </>
+          <Trans>
+            Bank description: <bdi>{r.payee_name}</bdi>
+          </Trans>
         }
-        act="Save the name"
+        act={t`Save`}
         busy={decide.isPending}
         error={decide.error}
         onSubmit={(f) => decide.mutate({ name: f.maybe("name") }, { onSuccess: () => setNames(false) })}
       >
-        <Field label="Name" name="name" defaultValue={r.name ?? ""} maxLength={200} autoComplete="off" />
+        <Field label={t`Name`} name="name" defaultValue={r.name ?? ""} maxLength={200} autoComplete="off" />
       </FormDialog>
     </Item>
   );

@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
@@ -13,7 +15,7 @@ import { Page } from "#/ui/Page";
 import { RecurringLine } from "./RecurringLine";
 import { sorted, yearly } from "./words";
 
-/** What comes back every month or year, what it costs, and what changed. */
+/** Bills, subscriptions and income that repeat, what they come to per year, and what changed. */
 export function RecurringPage() {
   const { data, error, refetch } = useQuery(recurring);
   const today = useQuery(overview).data?.today ?? localDay(new Date());
@@ -29,10 +31,10 @@ export function RecurringPage() {
   const late = s.out.filter((r) => r.status === "late").length;
   return (
     <>
-      <Top title="Recurring" sub={late > 0 ? `${late} did not come` : undefined} />
+      <Top title={t`Recurring`} sub={late > 0 ? plural(late, { one: "# overdue", other: "# overdue" }) : undefined} />
       <Page>
         <LookOnly />
-        {error && <Fault error={error} what="The recurring payments" retry={() => void refetch()} />}
+        {error && <Fault error={error} what={t`recurring payments`} retry={() => void refetch()} />}
         {!data && !error && (
           <Card>
             <Bones rows={6} />
@@ -41,36 +43,54 @@ export function RecurringPage() {
         {data?.length === 0 && (
           <Card>
             <Empty
-              title="No recurring payments yet"
+              title={t`No recurring payments yet`}
               action={
                 <Link className="link" to="/accounts" search={{}}>
-                  Connect a bank or import a statement
+                  <Trans>Connect a bank or import a statement</Trans>
                 </Link>
               }
             >
-              After each sync and import coffer looks for payments that come back, such as rent, subscriptions and
-              wages. Three payments are enough if they are alike.
+              <Trans>
+                coffer finds rent, subscriptions, bills and paychecks after each sync or import, usually after three
+                similar transactions.
+              </Trans>
             </Empty>
           </Card>
         )}
         {s.out.length > 0 && (
-          <Card title="Goes out" aside={<Yearly rows={s.out} />} flush>
-            {lines("Goes out", s.out)}
+          <Card title={t`Bills and subscriptions`} aside={<Yearly rows={s.out} />} flush>
+            {lines(t`Bills and subscriptions`, s.out)}
           </Card>
         )}
         {s.in.length > 0 && (
-          <Card title="Comes in" aside={<Yearly rows={s.in} />} flush>
-            {lines("Comes in", s.in)}
+          <Card title={t`Income`} aside={<Yearly rows={s.in} />} flush>
+            {lines(t`Income`, s.in)}
+          </Card>
+        )}
+        {s.own.length > 0 && (
+          <Card flush>
+            <Fold
+              name={plural(
+                { count: s.own.length },
+                { one: "# transfer, not included in totals", other: "# transfers, not included in totals" },
+              )}
+            >
+              {lines(t`Transfers`, s.own)}
+            </Fold>
           </Card>
         )}
         {s.ended.length > 0 && (
           <Card flush>
-            <Fold name={`${s.ended.length} ended`}>{lines("Ended", s.ended)}</Fold>
+            <Fold name={plural({ count: s.ended.length }, { one: "# ended", other: "# ended" })}>
+              {lines(t`Ended`, s.ended)}
+            </Fold>
           </Card>
         )}
         {s.dismissed.length > 0 && (
           <Card flush>
-            <Fold name={`${s.dismissed.length} dismissed`}>{lines("Dismissed", s.dismissed)}</Fold>
+            <Fold name={plural({ count: s.dismissed.length }, { one: "# dismissed", other: "# dismissed" })}>
+              {lines(t`Dismissed`, s.dismissed)}
+            </Fold>
           </Card>
         )}
       </Page>
@@ -78,8 +98,9 @@ export function RecurringPage() {
   );
 }
 
-/** What a year of these comes to, a currency at a time. */
+/** The sum of these per year, by currency. */
 function Yearly({ rows }: { rows: readonly Recurring[] }) {
   const money = useMoney();
-  return <>{[...yearly(rows)].map(([currency, n]) => money(n, currency)).join(" and ")} a year</>;
+  const amount = [...yearly(rows)].map(([currency, n]) => money(n, currency)).join(" + ");
+  return <Trans>{amount} per year</Trans>;
 }

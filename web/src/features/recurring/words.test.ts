@@ -11,6 +11,7 @@ const one = (r: Partial<Recurring>): Recurring =>
     amount_type: "fixed",
     status: "active",
     state: "auto",
+    transfer: false,
     direction: "out",
     iso_currency_code: "EUR",
     yearly_amount: 120,
@@ -21,44 +22,46 @@ const one = (r: Partial<Recurring>): Recurring =>
   }) as Recurring;
 const today = "2026-06-30";
 
-test("the household's name stands for the payee's", () => {
+test("the household’s own name is used before the payee’s", () => {
   expect(called(one({}))).toBe("NETFLIX.COM");
   expect(called(one({ name: "Films" }))).toBe("Films");
 });
 
-test("when it comes is said in words", () => {
-  expect(when(one({}), today)).toBe("every month · next 13 Jul");
-  expect(when(one({ status: "late", next_date: "2026-06-13" }), today)).toBe("every month · expected 13 Jun");
-  expect(when(one({ next_date: null, cadence: "yearly" }), today)).toBe("every year until 13 Jun");
-  expect(when(one({ amount_type: "variable" }), today)).toBe("about this, every month · next 13 Jul");
+test("says how often it is due and when next", () => {
+  expect(when(one({}), today)).toBe("Monthly · next 13 Jul");
+  expect(when(one({ status: "late", next_date: "2026-06-13" }), today)).toBe("Monthly · due 13 Jun");
+  expect(when(one({ next_date: null, cadence: "yearly" }), today)).toBe("Yearly · ended 13 Jun");
+  expect(when(one({ amount_type: "variable" }), today)).toBe("Monthly · next 13 Jul");
 });
 
 test("a price change has both prices", () => {
-  const dearer = { date: "2026-05-13", before: 12.99, after: 13.99, percent: 8, provisional: false };
+  const increase = { date: "2026-05-13", before: 12.99, after: 13.99, percent: 8, provisional: false };
   const say = (n: bigint) => money(n, "EUR");
   expect(change(one({}), today, say)).toBeUndefined();
-  expect(change(one({ price_changes: [dearer] }), today, say)).toEqual({
-    text: "€12.99 → €13.99 since 13 May (+8 %)",
+  expect(change(one({ price_changes: [increase] }), today, say)).toEqual({
+    text: "€12.99 → €13.99 since 13 May (+8%)",
     up: true,
   });
-  const cheaper = { ...dearer, after: 9.99, percent: -23, provisional: true };
-  expect(change(one({ price_changes: [cheaper, dearer] }), today, say)).toEqual({
-    text: "€12.99 → €9.99 since 13 May (−23 %, once so far)",
+  const drop = { ...increase, after: 9.99, percent: -23, provisional: true };
+  expect(change(one({ price_changes: [drop, increase] }), today, say)).toEqual({
+    text: "€12.99 → €9.99 since 13 May (−23%, first time)",
     up: false,
   });
 });
 
-test("what is dismissed or over is not added up", () => {
+test("what is dismissed, ended or a transfer is not added up", () => {
   const all = [
     one({ next_date: "2026-08-01" }),
     one({ next_date: "2026-07-01", iso_currency_code: "USD" }),
     one({ state: "dismissed" }),
     one({ status: "ended" }),
     one({ direction: "in", yearly_amount: -600 }),
+    one({ transfer: true, next_date: "2026-07-20" }),
+    one({ transfer: true, direction: "in", yearly_amount: -120 }),
   ];
   const s = sorted(all);
   expect(s.out.map((r) => r.next_date)).toEqual(["2026-07-01", "2026-08-01"]);
-  expect([s.in.length, s.ended.length, s.dismissed.length]).toEqual([1, 1, 1]);
+  expect([s.in.length, s.own.length, s.ended.length, s.dismissed.length]).toEqual([1, 2, 1, 1]);
   expect([...yearly(s.out)]).toEqual([
     ["USD", 12000n],
     ["EUR", 12000n],

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { Link } from "@tanstack/react-router";
 import { type JSX, useMemo } from "react";
 import { Table } from "#/ui/Lines";
@@ -37,7 +38,7 @@ export function Markdown({ text, title }: { text: string; title: string }) {
         return (
           <Table
             key={key}
-            label={`Table ${tables}`}
+            label={t`Table ${{ number: tables }}`}
             heads={b.heads.map(plain)}
             num={b.num}
             rows={b.rows.map((cells, at) => ({ key: String(at), cells: cells.map(words) }))}
@@ -63,7 +64,7 @@ export function Markdown({ text, title }: { text: string; title: string }) {
         {i.done !== undefined && (
           <>
             <span aria-hidden="true">{i.done ? "☑ " : "☐ "}</span>
-            <span className="sr">{i.done ? "Done: " : "To do: "}</span>
+            <span className="sr">{i.done ? t`Done:` : t`To do:`} </span>
           </>
         )}
         {lone}

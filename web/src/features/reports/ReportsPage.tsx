@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
@@ -20,7 +22,7 @@ import { opening } from "./markdown";
 
 const seal = (r: Report) => <Seal maker={actorOf({ actor_type: r.author_type, actor_name: "" })} large />;
 
-/** What agents and people wrote for the household to read, read in place. */
+/** The reports of agents and people for the household, shown in place. */
 export function ReportsPage() {
   const list = useInfiniteQuery(reports);
   const open = useSearch({ from: "/reports" }).open;
@@ -28,21 +30,21 @@ export function ReportsPage() {
   const chosen = all.find((r) => r.short_id === open || r.id === open);
   const unread = all.filter((r) => !r.read_at).length;
   const lines = (
-    <Card title={chosen ? "All reports" : undefined} flush>
+    <Card title={chosen ? t`All reports` : undefined} flush>
       {!list.data && !list.error && <Bones rows={6} />}
       {list.data && all.length === 0 && (
         <Empty
-          title="No reports yet"
+          title={t`No reports yet`}
           action={
-            <Link className="link" to="/agents" search={{}}>
-              Let an assistant in
+            <Link className="link" to="/agents/assistants" search={{}}>
+              <Trans>Connect an assistant</Trans>
             </Link>
           }
         >
-          An assistant that you ask for a summary, or a program with a key, leaves it here for everyone to read.
+          <Trans>Summaries written by your assistants and workflows appear here for the whole household.</Trans>
         </Empty>
       )}
-      <Lines label="Reports">
+      <Lines label={t`Reports`}>
         {all.map((r) => (
           <Item
             key={r.id}
@@ -51,7 +53,11 @@ export function ReportsPage() {
             hint={chosen ? moment(r.created_at) : <span className="cut">{opening(r.body) || "\u00a0"}</span>}
             end={
               <>
-                {!r.read_at && <Badge mood="act">Unread</Badge>}
+                {!r.read_at && (
+                  <Badge mood="act">
+                    <Trans>Unread</Trans>
+                  </Badge>
+                )}
                 {!chosen && <span className="small dim">{moment(r.created_at)}</span>}
               </>
             }
@@ -65,17 +71,17 @@ export function ReportsPage() {
       </Lines>
       {list.hasNextPage && (
         <Button kind="quiet" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Load older ones
+          <Trans>Load more</Trans>
         </Button>
       )}
     </Card>
   );
   return (
     <>
-      <Top title="Reports" sub={unread > 0 ? `${unread} unread` : undefined} />
+      <Top title={t`Reports`} sub={unread > 0 ? plural(unread, { one: "# unread", other: "# unread" }) : undefined} />
       <Page aside={chosen && lines}>
         <LookOnly />
-        {list.error && <Fault error={list.error} what="The reports" retry={() => void list.refetch()} />}
+        {list.error && <Fault error={list.error} what={t`reports`} retry={() => void list.refetch()} />}
         {chosen ? <Reading key={chosen.id} report={chosen} /> : !list.error && lines}
       </Page>
     </>
@@ -90,7 +96,7 @@ function Reading({ report }: { report: Report }) {
   const remove = useDeed({
     act: () => deleteReport(report.id),
     touches: ["reports", "overview"],
-    said: "Report deleted",
+    said: t`Report deleted`,
   });
   const fresh = write && !report.read_at;
   const { mutate } = mark;
@@ -113,15 +119,15 @@ function Reading({ report }: { report: Report }) {
       foot={
         <>
           <Button kind="quiet" icon="back" onClick={() => void go({ search: {} })}>
-            All reports
+            <Trans>All reports</Trans>
           </Button>
           {write && (
             <>
               <Button kind="quiet" onClick={() => mutate({ id: report.id, read: !report.read_at })}>
-                {report.read_at ? "Mark as unread" : "Mark as read"}
+                {report.read_at ? t`Mark as unread` : t`Mark as read`}
               </Button>
               <Button kind="quiet" icon="trash" onClick={() => ask(true)}>
-                Delete
+                <Trans>Delete</Trans>
               </Button>
             </>
           )}
@@ -132,9 +138,9 @@ function Reading({ report }: { report: Report }) {
       <FormDialog
         open={asks}
         onClose={() => ask(false)}
-        title="Delete this report?"
-        hint="Its words are gone for everyone in the household. No payment is changed."
-        act="Delete report"
+        title={t`Delete report?`}
+        hint={t`This deletes the report for everyone in the household. Your transactions aren’t affected.`}
+        act={t`Delete report`}
         fault
         busy={remove.isPending}
         onSubmit={() => remove.mutate(undefined, { onSuccess: () => void go({ search: {} }) })}

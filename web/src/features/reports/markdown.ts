@@ -1,7 +1,6 @@
 /**
- * Reads the Markdown of a report into a tree that React draws: text, and nothing that could run or load. What it
- * does not know stays text. Reports are written by agents, so every step is bounded: a hostile text costs as
- * much time as a long one.
+ * Reads the Markdown of a report into a tree that React draws: text, and nothing that could run or load. Unknown syntax
+ * stays text. Reports are written by agents, so every step is bounded: a hostile text costs as much time as a long one.
  */
 export type Inline =
   | string

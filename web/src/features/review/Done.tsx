@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { connections } from "#/api/connections";
 import { moment } from "#/lib/dates";
@@ -5,20 +7,27 @@ import { Button } from "#/ui/Button";
 import { Empty } from "#/ui/Card";
 import { soonest } from "./next";
 
-/** The end of the inbox, and when something comes into it again. */
+/** Shown when nothing is left to review, with the time of the next sync. */
 export function Done({ left, onShow }: { left: number; onShow: () => void }) {
   const next = soonest(useQuery(connections).data ?? [], new Date());
   if (left)
     return (
-      <Empty title="The rest is left for later" action={<Button onClick={onShow}>Show what I left</Button>}>
-        It stays in the inbox.
+      <Empty
+        title={t`You’ve skipped the rest`}
+        action={
+          <Button onClick={onShow}>
+            <Trans>Show skipped</Trans>
+          </Button>
+        }
+      >
+        <Trans>Skipped transactions stay in Review.</Trans>
       </Empty>
     );
   return (
-    <Empty title="Nothing to review">
+    <Empty title={t`You’re all caught up`}>
       {next
-        ? `The next payments come at about ${moment(next.at)}, from ${next.bank}.`
-        : "New payments come here with the next sync of a bank or the next import."}
+        ? t`Next sync: ${{ bank: next.bank }}, about ${{ time: moment(next.at) }}.`
+        : t`New transactions appear here after the next sync or import.`}
     </Empty>
   );
 }

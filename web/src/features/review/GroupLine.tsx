@@ -1,8 +1,11 @@
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { dayInMonth, monthAbbr, monthOf } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { useSwipe } from "#/lib/swipe";
+import { transactions } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
@@ -22,7 +25,7 @@ type Props = {
   onRule: (g: Group) => void;
 };
 
-/** One payee of the inbox: what its payments are filed under, who says so, and one step to agree. */
+/** One payee: the category of its transactions, where it comes from, and a button to approve it. */
 export const GroupLine = memo(function GroupLine({ group: g, current, writes, ...on }: Props) {
   const { look, name } = useCategories();
   const acts = writes && g.ready > 0;
@@ -36,18 +39,18 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
       : undefined,
   });
   const first = g.sample[0];
-  const second = [
-    first && first.name !== g.payee_name ? first.name : "",
-    g.accounts.length > 1 ? `${g.accounts.length} accounts` : "",
-    g.pending ? `${g.pending} pending` : "",
-  ];
-  const filed = g.files ? name(g.files.category) : g.open ? null : "Several categories";
+  const wording = first && first.name !== g.payee_name ? first.name : "";
+  const about = [
+    g.accounts.length > 1 ? plural(g.accounts.length, { one: "# account", other: "# accounts" }) : "",
+    g.pending ? plural(g.pending, { one: "# pending", other: "# pending" }) : "",
+  ].filter(Boolean);
+  const filed = g.files ? name(g.files.category) : g.open ? null : t`Multiple categories`;
   return (
     <li className={`${css.group} ${current ? css.on : ""}`} data-key={g.key} data-current={current || undefined}>
       {swipe.by !== 0 && (
         <span className={`${css.behind} ${swipe.by > 0 ? css.yes : css.other}`} aria-hidden="true">
           <Icon name={swipe.by > 0 ? "check" : "tag"} small />
-          {swipe.by > 0 ? "Agree" : "File under"}
+          {swipe.by > 0 ? t`Approve` : t`Categorize`}
         </span>
       )}
       <div
@@ -62,7 +65,9 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
             <bdi>{g.payee_name}</bdi>
           </span>
           <span className="cut small dim">
-            <bdi>{second.filter(Boolean).join(" · ")}</bdi>
+            {about.join(" · ")}
+            {about.length > 0 && wording && " · "}
+            <bdi>{wording}</bdi>
           </span>
         </button>
         <div className={css.suggested}>
@@ -71,7 +76,7 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
               type="button"
               className={css.chip}
               data-chip
-              title="File elsewhere (C)"
+              title={t`Change category (C)`}
               onClick={(e) => on.onFile(g, e.currentTarget)}
             >
               <Chip name={filed} maker={g.files?.maker} />
@@ -85,9 +90,7 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
           {g.sums.map((s) => (
             <Amount key={s.currency} value={s.total} currency={s.currency} />
           ))}
-          <span className="small dim">
-            {g.count} {g.count === 1 ? "payment" : "payments"}
-          </span>
+          <span className="small dim">{transactions(g.count)}</span>
         </div>
         {acts && (
           <div className={css.act}>
@@ -98,7 +101,7 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
                 keyed={current ? "C" : undefined}
                 onClick={(e) => on.onFile(g, e.currentTarget)}
               >
-                File under
+                <Trans>Categorize</Trans>
               </Button>
             ) : (
               <Button
@@ -107,7 +110,7 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
                 keyed={current ? "A" : undefined}
                 onClick={() => on.onAgree(g)}
               >
-                Agree
+                <Trans>Approve</Trans>
               </Button>
             )}
           </div>
@@ -117,14 +120,14 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
         <div className={css.below}>
           {acts && (
             <p className={css.others}>
-              {g.others.length > 0 && <span className="small dim">Or all under</span>}
+              {g.others.length > 0 && <span className="small dim">{t`Or use`}</span>}
               {g.others.map((c, i) => (
                 <Button key={c} keyed={`${i + 1}`} onClick={() => on.onOther(g, c)}>
                   {name(c)}
                 </Button>
               ))}
               <Button kind="quiet" icon="rules" keyed="R" onClick={() => on.onRule(g)}>
-                Make a rule
+                <Trans>Create rule</Trans>
               </Button>
             </p>
           )}
@@ -137,11 +140,15 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
                 <Link className="cut" to="/transactions" search={{ open: r.short_id }}>
                   <bdi>{r.name}</bdi>
                 </Link>
-                <span className={`cut dim ${css.account}`}>{r.category ? name(r.category) : "No category"}</span>
+                <span className={`cut dim ${css.account}`}>{r.category ? name(r.category) : t`Uncategorized`}</span>
                 <Amount value={cents(r.amount)} currency={r.iso_currency_code} />
               </li>
             ))}
-            {g.count > g.sample.length && <li className="small dim">and {g.count - g.sample.length} more</li>}
+            {g.count > g.sample.length && (
+              <li className="small dim">
+                <Plural value={g.count - g.sample.length} one="and # more" other="and # more" />
+              </li>
+            )}
           </ul>
         </div>
       )}

@@ -1,31 +1,35 @@
+import { i18n } from "@lingui/core";
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { ApiError } from "#/api/client";
-import { reviewGroups } from "#/api/review";
+import { mostPayees, reviewGroups } from "#/api/review";
 import { session } from "#/api/session";
 import { useKeys } from "#/lib/keys";
 import { useSteady } from "#/lib/steady";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
 import { deeds } from "#/parts/deeds";
-import { sorry, useBulk, useUndoKeys } from "#/parts/edit";
+import { useBulk, useCloseReviews, useUndoKeys } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
 import { LookOnly } from "#/parts/rights";
 import { Top } from "#/parts/Top";
 import { Button } from "#/ui/Button";
 import { Bones, Card } from "#/ui/Card";
+import { each } from "#/ui/Guard";
 import { type Choice, PickerAt } from "#/ui/Picker";
 import { toasts } from "#/ui/toasts";
+import { fewer, number } from "./counts";
 import { Done } from "./Done";
 import { GroupLine } from "./GroupLine";
-import { closing, type Group, inOrder, likely } from "./groups";
+import { closing, closingAll, type Group, inOrder, likely, refused } from "./groups";
 import css from "./ReviewPage.module.css";
 import { Side } from "./Side";
+import { approved, approvedAll, categorized, skipped } from "./words";
 
 const most = 20; // payees of a part that are drawn before the others
-
-const number = (groups: Group[]) => groups.reduce((n, g) => n + g.ready, 0);
 
 export function ReviewPage() {
   const client = useQueryClient();
@@ -34,13 +38,15 @@ export function ReviewPage() {
   const may = useQuery(session).data?.can.write === true;
   const { choices, name } = useCategories();
   const bulk = useBulk();
+  const several = useCloseReviews();
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const [later, setLater] = useState<ReadonlySet<string>>(new Set());
   const [chosen, choose] = useState<string | null>(null);
   const [anchor, setAnchor] = useState<Element | null>(null);
+  const [flying, setFlying] = useState(0); // transactions that are being closed count as reviewed
   const [changes, setChanges] = useState<{ id: string; payments: number }[]>([]);
   const [picked, setPicked] = useState<string[]>([]);
-  /** Takes the last step back, if that was to leave a payee for later. */
+  /** Undoes the last step, if that was to skip a payee. */
   const lately = useRef<(() => void) | null>(null);
   const body = useRef<HTMLDivElement>(null);
 
@@ -58,7 +64,7 @@ export function ReviewPage() {
   const pending = all.filter((g) => g.ready === 0);
   const waiting = list.data?.pages[0];
   const total = waiting ? waiting.total - number(all.filter((g) => gone.has(g.key))) : undefined;
-  // What was undone since is not done. Every undo asks for the inbox again, so this is counted again then.
+  // Changes that were undone since do not count. Every undo loads the review queue again, so this is counted again.
   const closed = changes.reduce((n, c) => n + (deeds.stands(c.id) ? c.payments : 0), 0);
   const at = Math.max(
     0,
@@ -70,34 +76,46 @@ export function ReviewPage() {
     choose(g?.key ?? null);
     if (g) body.current?.querySelector(`[data-key="${CSS.escape(g.key)}"]`)?.scrollIntoView({ block: "nearest" });
   };
-  /** Closes groups one after the other, each as one change; they leave the list at once. */
-  const close = async (which: Group[], said: (g: Group) => string, category?: string) => {
+  /** Closes groups as one change; they leave the list, and every count, at once. */
+  const close = async (which: Group[], write: () => Promise<{ change_id: string | null; matched: number }>) => {
     if (!may) return;
     lately.current = null;
     const keys = new Set(which.map((g) => g.key));
+    const n = number(which);
     setGone((s) => new Set([...s, ...keys]));
+    setFlying((f) => f + n);
+    fewer(client, n);
     goTo(groups.slice(at).find((g) => !keys.has(g.key)) ?? groups.findLast((g) => !keys.has(g.key)));
-    for (const g of which)
-      try {
-        const r = await bulk.mutateAsync({ body: closing(g, category), said: said(g) });
-        const id = r.change_id;
-        if (id) setChanges((c) => [...c, { id, payments: r.matched }]);
-      } catch (e) {
-        if (e instanceof ApiError && e.code === "CONFLICT")
-          toasts.say({ bad: true, text: `${g.payee_name} has other payments now. Look again.` });
-        else if (!(e instanceof ApiError)) sorry(e);
-      }
+    try {
+      const { change_id: id, matched } = await write();
+      if (id) setChanges((c) => [...c, { id, payments: matched }]);
+    } catch (e) {
+      if (e instanceof ApiError && e.code === "CONFLICT")
+        toasts.say({
+          bad: true,
+          text: t`The transactions of ${{ payee: refused(which, e.details) }} changed. Check the list again.`,
+        });
+    }
+    setFlying((f) => f - n);
     await client.invalidateQueries({ queryKey: ["review"] });
     if (client.isMutating() === 0) setGone(new Set());
   };
-  const count = (g: Group) => `${payments(g.ready)} of ${g.payee_name}`;
   const agree = (g: Group, el?: Element | null) => {
     if (g.open) return setAnchor(el ?? body.current?.querySelector("[data-current] [data-chip]") ?? null);
-    void close([g], (x) => `Agreed to ${count(x)}`);
+    void close([g], () => bulk.mutateAsync({ body: closing(g), said: approved(g.ready, g.payee_name) }));
+  };
+  const agreeToAll = (all: Group[]) => {
+    const which = all.slice(0, mostPayees);
+    const [one, ...more] = which;
+    if (!one) return;
+    const n = number(which);
+    const said = more.length ? approvedAll(n, which.length) : approved(n, one.payee_name);
+    void close(which, () => several.mutateAsync({ groups: closingAll(which), said }));
   };
   const file = (g: Group, category: string) => {
     setPicked((p) => [category, ...p.filter((c) => c !== category)].slice(0, 6));
-    void close([g], (x) => `Filed ${count(x)} under ${name(category)}`, category);
+    const how = { body: closing(g, category), said: categorized(g.ready, g.payee_name, name(category)) };
+    void close([g], () => bulk.mutateAsync(how));
   };
   const pickFor = (g: Group, el: Element) => {
     choose(g.key);
@@ -113,7 +131,7 @@ export function ReviewPage() {
       choose(g.key);
     };
     lately.current = back;
-    toasts.say({ text: `Left for later: ${count(g)}`, undo: back, of: [g.key] });
+    toasts.say({ text: skipped(g.ready, g.payee_name), undo: back, of: [g.key] });
   };
   const showLeft = () => {
     lately.current = null;
@@ -140,12 +158,12 @@ export function ReviewPage() {
     r: () => current && may && makeRule(current),
     s: () => current && leave(current),
   });
-  // What this payee could be stands first, then what others are filed under, so that fewer letters are typed.
+  // Likely categories of this payee come first, then those of other payees, so that fewer letters are typed.
   const near = [current?.files?.category, ...(current?.others ?? []), ...picked, ...often];
-  const place = (c: Choice) => near.indexOf(c.value) >>> 0; // what is not among them goes last
+  const place = (c: Choice) => near.indexOf(c.value) >>> 0; // the others go last
   const sorted = choices.toSorted((a, b) => place(a) - place(b));
 
-  // The payees in view stand first; those below follow when nothing more urgent waits.
+  // The payees in view are drawn first; those below follow when nothing more urgent waits.
   const drawAll = useDeferredValue(list.data !== undefined, false);
   const acts = {
     onChoose: useSteady((g: Group) => choose(g.key)),
@@ -160,12 +178,13 @@ export function ReviewPage() {
         <header className={css.head}>
           <h2>{title}</h2>
           <span className="small dim">
-            {which.length} {which.length === 1 ? "payee" : "payees"}, {payments(which.reduce((n, g) => n + g.count, 0))}
+            <Plural value={which.length} one="# payee" other="# payees" />,{" "}
+            {transactions(which.reduce((n, g) => n + g.count, 0))}
           </span>
           {agreeable && may && (
             <span className="end">
-              <Button icon="check" onClick={() => void close(which, (g) => `Agreed to ${count(g)}`)}>
-                Agree to all {number(which)}
+              <Button icon="check" onClick={() => agreeToAll(which)}>
+                <Plural value={number(which)} one="Approve #" other="Approve all #" />
               </Button>
             </span>
           )}
@@ -178,55 +197,61 @@ export function ReviewPage() {
       </>
     );
 
-  const aside = left.length ? `, ${number(left).toLocaleString("en")} of them left for later` : "";
-  const sub = total ? `${total.toLocaleString("en")} to review${aside}` : undefined;
+  const shown = i18n.number(all.length);
+  const sub = [
+    total ? plural(total, { one: "# to review", other: "# to review" }) : "",
+    total && left.length ? plural(number(left), { one: "# skipped", other: "# skipped" }) : "",
+  ];
   return (
     <>
-      <Top title="Review" sub={sub} />
+      <Top title={t`Review`} sub={sub.filter(Boolean).join(", ") || undefined} />
       <div className={css.page}>
         <div ref={body}>
           <LookOnly />
-          {list.error && <Fault error={list.error} what="The inbox" retry={() => void list.refetch()} />}
+          {list.error && <Fault error={list.error} what={t`the review queue`} retry={() => void list.refetch()} />}
           <Card flush>
             {!list.data && !list.error && <Bones rows={10} />}
             {list.data && groups.length === 0 && <Done left={left.length} onShow={showLeft} />}
             {part(
-              "Sure",
+              t`Ready to approve`,
               groups.filter((g) => g.sure),
               true,
             )}
             {part(
-              "Needs a look",
+              t`Needs your input`,
               groups.filter((g) => !g.sure),
               false,
             )}
-            {part("Pending until the bank books them", pending, false)}
+            {part(t`Pending`, pending, false)}
             {left.length > 0 && groups.length > 0 && (
               <p className={css.more}>
                 <span className="small dim">
-                  {left.length} left for later, {payments(number(left))}
+                  <Plural value={left.length} one="# payee skipped" other="# payees skipped" />,{" "}
+                  {transactions(number(left))}
                 </span>
                 <Button kind="quiet" onClick={showLeft}>
-                  Show
+                  <Trans>Show</Trans>
                 </Button>
               </p>
             )}
             {list.hasNextPage && (
               <div className={css.more}>
                 <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                  Load more payees
+                  <Trans>Load more</Trans>
                 </Button>
                 <span className="small dim">
-                  {all.length.toLocaleString("en")} of {waiting?.total_groups.toLocaleString("en")} payees are shown
+                  <Trans>
+                    Showing {shown} of <Plural value={waiting?.total_groups ?? 0} one="# payee" other="# payees" />
+                  </Trans>
                 </span>
               </div>
             )}
           </Card>
         </div>
-        <Side group={current} closed={closed} left={total ?? 0} />
+        {each(<Side group={current} closed={closed + flying} left={total ?? 0} />)}
       </div>
       <PickerAt
-        label="File under"
+        label={t`Choose category`}
         choices={sorted}
         anchor={anchor}
         onPick={(c: Choice) => {

@@ -1,5 +1,9 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { dayShort, localDay } from "#/lib/dates";
-import { payments } from "#/lib/words";
+import { abs } from "#/lib/money";
+import { transactions } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
 import { useMoney } from "#/ui/Amount";
 import { Card } from "#/ui/Card";
@@ -8,16 +12,16 @@ import { filedUnder, type Group } from "./groups";
 import css from "./ReviewPage.module.css";
 
 const keys = [
-  ["J K", "next, previous"],
-  ["A", "agree for the whole payee"],
-  ["1 9", "file under what is offered"],
-  ["C", "file under another category"],
-  ["R", "make a rule from it"],
-  ["S", "leave for later"],
-  ["Z", "undo"],
+  ["J K", msg`Next / previous`],
+  ["A", msg`Approve payee`],
+  ["1–9", msg`Pick suggested category`],
+  ["C", msg`Choose another category`],
+  ["R", msg`Create rule`],
+  ["S", msg`Skip`],
+  ["Z", msg`Undo`],
 ] as const;
 
-/** Beside the inbox: how far it is done, more about the chosen payee, and the keys. */
+/** Beside the list: the progress, more about the selected payee, and the keyboard shortcuts. */
 export function Side({ group: g, closed, left }: { group: Group | undefined; closed: number; left: number }) {
   const money = useMoney();
   const { name } = useCategories();
@@ -26,36 +30,45 @@ export function Side({ group: g, closed, left }: { group: Group | undefined; clo
   return (
     <div className={css.side}>
       {closed > 0 && (
-        <Card title={`${closed.toLocaleString("en")} of ${(closed + left).toLocaleString("en")} done`}>
-          <Progress label="Done of the inbox" done={closed} of={closed + left} />
+        <Card title={t`${{ done: i18n.number(closed) }} of ${{ all: i18n.number(closed + left) }} reviewed`}>
+          <Progress label={t`Review progress`} done={closed} of={closed + left} />
         </Card>
       )}
       {g && (
         <Card title={<bdi>{g.payee_name}</bdi>}>
           <dl className={css.facts}>
-            <dt>Waiting</dt>
-            <dd>{payments(g.count)}</dd>
-            <dt>{oneDay ? "On" : "Between"}</dt>
+            <dt>
+              <Trans>To review</Trans>
+            </dt>
+            <dd>{transactions(g.count)}</dd>
+            <dt>{oneDay ? t`Date` : t`Dates`}</dt>
             <dd>
               {dayShort(g.first_date, today)}
-              {!oneDay && ` and ${dayShort(g.last_date, today)}`}
+              {!oneDay && ` – ${dayShort(g.last_date, today)}`}
             </dd>
-            <dt>In all</dt>
+            <dt>
+              <Trans>Total</Trans>
+            </dt>
             <dd>
               {g.sums
-                .map((s) => `${money(s.total < 0n ? -s.total : s.total, s.currency)} ${s.total < 0n ? "in" : "out"}`)
+                .map((s) => {
+                  const amount = money(abs(s.total), s.currency);
+                  return s.total < 0n ? t`${amount} in` : t`${amount} out`;
+                })
                 .join(", ")}
             </dd>
-            <dt>Filed under</dt>
+            <dt>
+              <Trans>Categories</Trans>
+            </dt>
             <dd>
               {filedUnder(g)
-                .map((c) => `${c.category ? name(c.category) : "No category"} ${c.count}`)
+                .map((c) => `${c.category ? name(c.category) : t`Uncategorized`} ${i18n.number(c.count)}`)
                 .join(", ")}
             </dd>
           </dl>
         </Card>
       )}
-      <Card title="Keys">
+      <Card title={t`Keyboard shortcuts`}>
         <dl className={css.keys}>
           {keys.map(([k, does]) => (
             <div key={k}>
@@ -64,7 +77,7 @@ export function Side({ group: g, closed, left }: { group: Group | undefined; clo
                   <kbd key={x}>{x}</kbd>
                 ))}
               </dt>
-              <dd>{does}</dd>
+              <dd>{i18n._(does)}</dd>
             </div>
           ))}
         </dl>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { closing, filedUnder, groupOf, inOrder, reasonOf } from "./groups";
+import { closing, closingAll, filedUnder, groupOf, inOrder, reasonOf, refused } from "./groups";
 
 const group = (x: object = {}) =>
   ({
@@ -19,13 +19,13 @@ const group = (x: object = {}) =>
   }) as never;
 const suggested = { category: "home", basis: "person", agree: 14, of: 15 };
 
-it("agrees to what people did before, and says how often", () => {
+it("suggests what people chose before, and says how often", () => {
   const g = groupOf(group({ suggestion: suggested }));
   expect([g.files?.category, g.sure, g.others, reasonOf(g)]).toEqual([
     "home",
     true,
     ["food"],
-    "people: 14 of 15 times",
+    "People chose this 14 of 15 times",
   ]);
   expect(closing(g)).toEqual({
     filter: { tags: ["needs-review"], excluded: false, payee: "abc", counterparty_id: "none" },
@@ -40,7 +40,28 @@ it("writes no category where they have it already", () => {
   expect(closing(g, "food").set).toEqual({ tags_to_remove: ["needs-review"], category: "food" });
 });
 
-it("is not sure of a bank's word, of a mixture, and of nothing", () => {
+it("closes several payees at once, and knows which of them was refused", () => {
+  const all = [
+    groupOf(group({ suggestion: suggested })),
+    groupOf(
+      group({
+        payee_name: "Shell",
+        counterparty_id: "c1",
+        count: 5,
+        pending: 1,
+        categories: [{ category: "home", source: "rule" }],
+      }),
+    ),
+  ];
+  expect(closingAll(all)).toEqual([
+    { payee: "abc", category: "home", expect: 3 },
+    { counterparty_id: "c1", expect: 4 },
+  ]);
+  expect(refused(all, [{ field: "groups[1]" }])).toBe("Shell");
+  expect([refused(all, []), refused(all.slice(0, 1), [])]).toEqual(["A payee", "Rewe"]);
+});
+
+it("is not sure of a bank's category, of several categories, and of none", () => {
   expect(groupOf(group()).sure).toBe(false);
   const mixed = groupOf(
     group({
@@ -54,13 +75,13 @@ it("is not sure of a bank's word, of a mixture, and of nothing", () => {
     null,
     false,
     ["food", "fun"],
-    "Agree keeps both",
+    "Approving keeps both categories",
   ]);
   const none = groupOf(group({ categories: [{ category: null, source: null, count: 3 }] }));
   expect([none.files, none.open, none.sure]).toEqual([null, true, false]);
 });
 
-it("adds up what is filed under one category, whoever filed it", () => {
+it("adds up each category, no matter who set it", () => {
   const categories = [
     { category: "fun", source: "rule", count: 4 },
     { category: "food", source: "provider", count: 3 },
@@ -72,7 +93,7 @@ it("adds up what is filed under one category, whoever filed it", () => {
   ]);
 });
 
-it("leaves pending payments out of what it closes, and goes by the counterparty", () => {
+it("leaves pending transactions out of what it closes, and goes by the counterparty", () => {
   const g = groupOf(group({ pending: 1, counterparty_id: "c1" }));
   expect(closing(g).expect).toBe(2);
   expect(closing(g).filter).toEqual({ tags: ["needs-review"], excluded: false, counterparty_id: "c1" });
@@ -84,7 +105,7 @@ it("puts what is sure first", () => {
   ).toEqual(["B", "A"]);
 });
 
-it("offers a payee that nobody knows what others of its direction are filed under", () => {
+it("offers a payee without a suggestion the categories of others of its direction", () => {
   const unknown = { payee_name: "?", categories: [{ category: null, source: null, count: 1 }] };
   const wage = {
     categories: [{ category: "wage", source: "provider", count: 1 }],

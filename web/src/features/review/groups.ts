@@ -1,24 +1,26 @@
-import type { ReviewGroup } from "#/api/review";
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
+import type { CloseGroup, ReviewGroup } from "#/api/review";
 import type { BulkBody } from "#/api/transactions";
 import { type Cents, cents } from "#/lib/money";
 import type { Maker } from "#/ui/Seal";
 
-/** What to do with the payments of one payee, who says so, and how often they were right. */
+/** The category that is suggested for a payee, by whom, and how often that was right. */
 export type Suggestion = { category: string; maker: Maker | null; record: string };
 
-/** Payments of one payee that wait. */
+/** The transactions of one payee that are to review. */
 export type Group = ReviewGroup & {
   key: string;
-  /** How many can be closed now; pending ones wait until they are booked. */
+  /** How many can be closed now; pending ones wait until they post. */
   ready: number;
   sums: { currency: string; total: Cents }[];
-  /** What agreeing files them under; null if they stay as they are, each with its own. */
+  /** The category that Approve gives them; null if each keeps its own. */
   files: Suggestion | null;
   /** The categories that they could have instead, one key each. */
   others: string[];
-  /** Whether a look is enough. */
+  /** Whether they are ready to approve. */
   sure: boolean;
-  /** Whether there is anything to agree to. */
+  /** Whether there is no category to approve yet. */
   open: boolean;
 };
 
@@ -31,27 +33,27 @@ const makers: Record<string, Maker> = {
   provider: { kind: "bank" },
 };
 
-const says: Record<string, string> = {
-  provider: "by the bank",
-  rule: "by a rule",
-  agent: "by an agent",
-  user: "by a person",
+const sources: Record<string, MessageDescriptor> = {
+  provider: msg`From the bank`,
+  rule: msg`Set by a rule`,
+  agent: msg`Set by an agent`,
+  user: msg`Set by a person`,
 };
 
-/** What they are filed under, most first, whoever filed them. */
+/** Their categories with counts, most first, no matter who set them. */
 export function filedUnder(g: ReviewGroup): { category: string | null; count: number }[] {
   const counts = new Map<string | null, number>();
   for (const c of g.categories) counts.set(c.category, (counts.get(c.category) ?? 0) + c.count);
   return [...counts].sort((a, b) => b[1] - a[1]).map(([category, count]) => ({ category, count }));
 }
 
-/** In how many ways they are filed. */
+/** How many categories they have; uncategorized counts as one. */
 const waysOf = (g: ReviewGroup) => new Set(g.categories.map((c) => c.category)).size;
 
 /** Whether it is money in: then other categories are likely than for money out. */
 const comesIn = (g: ReviewGroup) => g.amounts.every((a) => cents(a.total) < 0n);
 
-/** What other payees of the inbox are filed under, most first: likely also for one that nobody knows. */
+/** The categories of the other payees, most first: likely also for a payee without a suggestion. */
 export function likely(groups: ReviewGroup[], incoming: boolean): string[] {
   const counts = new Map<string, number>();
   for (const g of groups.filter((x) => comesIn(x) === incoming)) {
@@ -82,44 +84,80 @@ export function groupOf(g: ReviewGroup, often: string[] = []): Group {
 function suggestionOf(g: ReviewGroup, one: ReviewGroup["categories"][number] | undefined): Suggestion | null {
   const s = g.suggestion;
   if (s) {
-    const times = `${s.agree} of ${s.of}`;
-    if (s.basis === "person")
-      return { category: s.category, maker: { kind: "person" }, record: `people: ${times} times` };
-    if (s.basis === "history")
-      return { category: s.category, maker: { kind: "rule" }, record: `rules, agents: ${times} times` };
-    return { category: s.category, maker: null, record: "usual for this payee" };
+    const { category, agree } = s;
+    if (s.basis === "person") {
+      const record = plural(s.of, {
+        one: `People chose this ${agree} of # time`,
+        other: `People chose this ${agree} of # times`,
+      });
+      return { category, maker: { kind: "person" }, record };
+    }
+    if (s.basis === "history") {
+      const record = plural(s.of, {
+        one: `Rules and agents: ${agree} of # time`,
+        other: `Rules and agents: ${agree} of # times`,
+      });
+      return { category, maker: { kind: "rule" }, record };
+    }
+    return { category, maker: null, record: t`Usual for this payee` };
   }
   if (!one?.category) return null;
-  const who = says[one.source ?? ""] ?? "already so";
-  return { category: one.category, maker: makers[one.source ?? ""] ?? null, record: `${who} · first time` };
+  const source = i18n._(sources[one.source ?? ""] ?? msg`Current category`);
+  const record = `${source} · ${t`first time`}`;
+  return { category: one.category, maker: makers[one.source ?? ""] ?? null, record };
 }
 
-/** Who says what they should be, in words. */
+/** Where the suggestion comes from, in words. */
 export function reasonOf(g: Group): string {
   if (g.files) return g.files.record;
-  if (g.open) return "The bank gave none, and no rule matched";
+  if (g.open) return t`No suggestion yet`;
   const ways = waysOf(g);
-  return `Agree keeps ${ways === 2 ? "both" : `all ${ways}`}`;
+  return ways === 2
+    ? t`Approving keeps both categories`
+    : plural(ways, { one: "Approving keeps the category", other: "Approving keeps all # categories" });
 }
 
-/** The change that closes a group: what it is filed under, if that is to change, and no longer to review. */
-export function closing(g: Group, category?: string): BulkBody {
+/** The category that a group gets when it is closed, if it changes. */
+function filing(g: Group, category?: string): string | undefined {
   const to = category ?? g.files?.category;
-  const already = g.categories.every((c) => c.category === to);
+  return g.categories.every((c) => c.category === to) ? undefined : to;
+}
+
+/** The same for several groups that are closed in one change. */
+export function closingAll(groups: Group[]): CloseGroup[] {
+  return groups.map((g) => {
+    const to = filing(g);
+    return {
+      ...(g.counterparty_id ? { counterparty_id: g.counterparty_id } : { payee: g.payee }),
+      ...(to ? { category: to } : {}),
+      expect: g.ready,
+    };
+  });
+}
+
+/** The payee that a refusal is about: nothing was closed, because its transactions changed. */
+export function refused(groups: Group[], details: readonly { field?: string }[]): string {
+  const at = groups.length === 1 ? 0 : /^groups\[(\d+)\]/.exec(details[0]?.field ?? "")?.[1];
+  return (at !== undefined && groups[Number(at)]?.payee_name) || t`A payee`;
+}
+
+/** The change that closes a group: its category, if that changes, and no longer to review. */
+export function closing(g: Group, category?: string): BulkBody {
+  const to = filing(g, category);
   return {
     filter: {
       tags: ["needs-review"],
       excluded: false,
       ...(g.counterparty_id ? { counterparty_id: g.counterparty_id } : { payee: g.payee, counterparty_id: "none" }),
     },
-    set: { tags_to_remove: ["needs-review"], ...(to && !already ? { category: to } : {}) },
+    set: { tags_to_remove: ["needs-review"], ...(to ? { category: to } : {}) },
     expect: g.ready,
   };
 }
 
 /**
- * Sure ones first; within each part as they came, the largest first. What was just picked for others is
- * offered first where nothing else is known.
+ * Sure groups first; within each part as they came, the largest first. Categories that were just picked for other
+ * groups are offered first if nothing else is known.
  */
 export function inOrder(groups: ReviewGroup[], picked: string[] = []): Group[] {
   const often = new Map([true, false].map((incoming) => [incoming, likely(groups, incoming)]));

@@ -10,7 +10,7 @@ const bank = (institution_name: string, next_sync_at: string | null, x: object =
 });
 const now = new Date("2026-11-15T12:00:00Z");
 
-it("finds the bank that is read next", () => {
+it("finds the bank that syncs next", () => {
   expect(
     soonest(
       [

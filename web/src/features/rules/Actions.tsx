@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { Action } from "#/api/rules";
 import { Button } from "#/ui/Button";
 import { Choose, Entry } from "#/ui/Form";
@@ -20,22 +22,24 @@ const blank = (type: Action["type"]): Action => {
   }
 };
 
-/** What a rule does with the payments that it matches. */
+/** The actions of a rule on transactions that it matches. */
 export function Actions({ actions, categories, onChange }: Props) {
   const set = (at: number, a: Action) => onChange(actions.map((x, i) => (i === at ? a : x)));
   const used = new Set(actions.map((a) => a.type));
   // One category and one payee a rule; tags and comments as many as one likes.
   const free = (type: Action["type"]) => (type !== "set_category" && type !== "assign_counterparty") || !used.has(type);
   return (
-    <fieldset className={css.part} aria-label="Actions">
-      <strong>Then</strong>
+    <fieldset className={css.part} aria-label={t`Actions`}>
+      <strong>
+        <Trans>Then</Trans>
+      </strong>
       {actions.map((a, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an action is its place
         <div key={i} className={css.line}>
-          <span>{i === 0 ? "" : "and"}</span>
+          <span>{i === 0 ? "" : t`and`}</span>
           <Choose
-            label="What is done"
-            options={acts.filter(([type]) => type === a.type || free(type))}
+            label={t`Action`}
+            options={acts().filter(([type]) => type === a.type || free(type))}
             value={a.type}
             onChange={(e) => set(i, blank(e.target.value as Action["type"]))}
           />
@@ -43,7 +47,7 @@ export function Actions({ actions, categories, onChange }: Props) {
           <Button
             kind="quiet"
             icon="x"
-            aria-label="Without this action"
+            aria-label={t`Remove action`}
             onClick={() => onChange(actions.filter((_, j) => j !== i))}
           />
         </div>
@@ -54,7 +58,7 @@ export function Actions({ actions, categories, onChange }: Props) {
           icon="plus"
           onClick={() => onChange([...actions, blank(used.has("set_category") ? "add_tag" : "set_category")])}
         >
-          Add an action
+          <Trans>Add action</Trans>
         </Button>
       </div>
     </fieldset>
@@ -74,8 +78,8 @@ function What({
     case "set_category":
       return (
         <Choose
-          label="Category"
-          options={[["", "Choose a category"]]}
+          label={t`Category`}
+          options={[["", t`Choose category`]]}
           groups={categories}
           value={a.category_slug ?? ""}
           onChange={(e) => onChange({ ...a, category_slug: e.target.value })}
@@ -83,14 +87,20 @@ function What({
       );
     case "add_comment":
       return (
-        <Entry label="Comment" value={a.content ?? ""} onChange={(e) => onChange({ ...a, content: e.target.value })} />
+        <Entry
+          label={t`Comment`}
+          value={a.content ?? ""}
+          onChange={(e) => onChange({ ...a, content: e.target.value })}
+        />
       );
     case "assign_counterparty":
       return a.counterparty_id ? (
-        <span className="dim">the payee that it has kept</span>
+        <span className="dim">
+          <Trans>the saved payee</Trans>
+        </span>
       ) : (
         <Entry
-          label="Name of the payee"
+          label={t`Payee name`}
           value={a.counterparty_name ?? ""}
           onChange={(e) => onChange({ ...a, counterparty_name: e.target.value })}
         />
@@ -98,7 +108,7 @@ function What({
     default:
       return (
         <Entry
-          label="Tag"
+          label={t`Tag`}
           list="rule-tags"
           value={a.tag_slug ?? ""}
           onChange={(e) => onChange({ ...a, tag_slug: e.target.value.toLowerCase().replaceAll(" ", "-") })}

@@ -1,14 +1,16 @@
+import { t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { ended, job } from "#/api/jobs";
 import type { Applied as Result } from "#/api/rules";
-import { sentence, settle, undo } from "#/parts/edit";
+import { number } from "#/lib/words";
+import { settle, undo } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { refusal } from "#/parts/refusals";
 import { Button } from "#/ui/Button";
 import { Note, Progress } from "#/ui/Form";
-
-const n = (x: number) => x.toLocaleString("en");
 
 type Props = {
   id: string;
@@ -18,7 +20,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** A rule on its way through the payments that are here, what it changed, and its way back. */
+/** The progress of a rule that is applied to existing transactions, its result, and how to undo it. */
 export function Applied({ id, saved, writes, onClose }: Props) {
   const client = useQueryClient();
   const go = useNavigate();
@@ -29,33 +31,42 @@ export function Applied({ id, saved, writes, onClose }: Props) {
   useEffect(() => {
     if (over) void settle(client);
   }, [over, client]);
-  if (error) return <Fault error={error} what="How far the rule is" retry={() => void refetch()} />;
+  if (error) return <Fault error={error} what={t`the progress`} retry={() => void refetch()} />;
   if (!j) return null;
   if (!over)
     return (
       <Note>
         <span className="grow">
-          Going through your payments
-          {j.progress.total ? `: ${n(j.progress.done)} of ${n(j.progress.total)}` : ""}. You can leave this page; it
-          goes on.
-          <Progress label="How far the rule is" done={j.progress.done} of={j.progress.total} />
+          {j.progress.total
+            ? t`Applying rule: ${{ done: number(j.progress.done) }} of ${{ total: number(j.progress.total) }}. You can leave this page.`
+            : t`Applying rule. You can leave this page.`}
+          <Progress label={t`Progress`} done={j.progress.done} of={j.progress.total} />
         </span>
       </Note>
     );
   const r = j.result as Result | null;
   if (j.state !== "succeeded" || !r)
-    return <Note mood="bad">{sentence(j.error?.message ?? "it was stopped before it was done")}</Note>;
+    return <Note mood="bad">{j.error ? refusal(j.error) : t`It was stopped before it finished.`}</Note>;
   const ids = r.change_ids.length ? r.change_ids : r.change_id ? [r.change_id] : [];
+  const updated = number(r.changed);
   const undoAll = async (rule: string) => {
     setBusy(true);
-    await undo(client, [rule, ...ids], "Undone, together with the rule", () => go({ to: "/rules" }));
+    await undo(client, [rule, ...ids], t`Rule and changes undone`, () => go({ to: "/rules" }));
     setBusy(false);
   };
   return (
     <Note mood={back ? "info" : "good"}>
       <span className="grow">
-        <strong>{back ? "Undone" : r.changed === 1 ? "Changed 1 payment" : `Changed ${n(r.changed)} payments`}</strong>{" "}
-        {back ? "The rule stays, and its payments are as they were before." : `of ${n(r.matched)} that match.`}
+        {back ? (
+          <Trans>
+            <strong>Changes undone.</strong> The rule is kept.
+          </Trans>
+        ) : (
+          <Trans>
+            <strong>Updated {updated}</strong> of{" "}
+            <Plural value={r.matched} one="# matching transaction" other="# matching transactions" />.
+          </Trans>
+        )}
       </span>
       {writes && !back && ids.length > 0 && (
         <Button
@@ -65,15 +76,15 @@ export function Applied({ id, saved, writes, onClose }: Props) {
             setBack(await undo(client, ids));
           }}
         >
-          Undo what it changed
+          <Trans>Undo changes</Trans>
         </Button>
       )}
       {writes && !back && saved && (
         <Button icon="undo" disabled={busy} onClick={() => void undoAll(saved)}>
-          Undo it all
+          <Trans>Undo changes and rule</Trans>
         </Button>
       )}
-      <Button kind="quiet" icon="x" aria-label="Close" onClick={onClose} />
+      <Button kind="quiet" icon="x" aria-label={t`Close`} onClick={onClose} />
     </Note>
   );
 }

@@ -1,10 +1,15 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { ApiError } from "#/api/client";
 import type { Rehearsal, RehearsedRow } from "#/api/rules";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
+import { number } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
-import { sentence } from "#/parts/edit";
+import { refusal } from "#/parts/refusals";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Bones, Card } from "#/ui/Card";
@@ -17,11 +22,10 @@ import css from "./Editor.module.css";
 
 const icons: Record<Bucket, IconName> = { changes: "arrow", already_so: "check", held: "lock", overridden: "rules" };
 const few = 9;
-const n = (x: number) => x.toLocaleString("en");
 
 type Props = { rehearsal: Rehearsal | undefined; lacks: string; error: unknown };
 
-/** What the rule would do to the payments that are here, as it is typed. */
+/** The rule's effect on existing transactions, updated as it is typed. */
 export function BeforeAfter({ rehearsal: r, lacks, error }: Props) {
   const [bucket, setBucket] = useState<Bucket>("changes");
   const [limit, setLimit] = useState(few);
@@ -31,15 +35,21 @@ export function BeforeAfter({ rehearsal: r, lacks, error }: Props) {
   return (
     <Card
       flush
-      title="Before and after"
-      aside={r && !lacks ? `${n(r.matched)} of ${n(r.scanned)} payments match` : undefined}
+      title={t`Preview`}
+      aside={
+        r && !lacks
+          ? t`${{ matching: number(r.matched) }} of ${{ all: number(r.scanned) }} transactions match`
+          : undefined
+      }
       foot={
         shown.length > 0 && (
           <>
-            {n(shown.length)} of {n(all)} shown
+            <Trans>
+              {{ shown: number(shown.length) }} of {{ all: number(all) }} shown
+            </Trans>
             {rows.length > shown.length && (
               <Button kind="quiet" className="end" onClick={() => setLimit(100)}>
-                Show {all > 100 ? "the newest 100" : `all ${n(all)}`}
+                {all > 100 ? t`Show latest 100` : t`Show all ${{ all: number(all) }}`}
               </Button>
             )}
           </>
@@ -49,12 +59,14 @@ export function BeforeAfter({ rehearsal: r, lacks, error }: Props) {
       {lacks ? (
         <Note>{lacks}</Note>
       ) : error ? (
-        <Note mood="bad">{sentence(error instanceof Error ? error.message : "it could not be tried")}</Note>
+        <Note mood="bad">
+          {error instanceof ApiError ? refusal(error) : t`Can’t reach the server. Nothing was changed.`}
+        </Note>
       ) : !r ? (
         <Bones rows={6} />
       ) : (
         <>
-          <fieldset className={css.buckets} aria-label="What would happen">
+          <fieldset className={css.buckets} aria-label={t`Result`}>
             {figures(r).map((f) => (
               <button
                 key={f.bucket}
@@ -63,31 +75,41 @@ export function BeforeAfter({ rehearsal: r, lacks, error }: Props) {
                 onClick={() => setBucket(f.bucket)}
               >
                 <span className="row">
-                  <Icon name={icons[f.bucket]} small /> {buckets[f.bucket]}
+                  <Icon name={icons[f.bucket]} small /> {i18n._(buckets[f.bucket])}
                 </span>
-                <b>{n(f.count)}</b>
+                <b>{number(f.count)}</b>
                 <span className="small dim">{f.says}</span>
               </button>
             ))}
           </fieldset>
-          <ul aria-label={buckets[bucket]}>
+          <ul aria-label={i18n._(buckets[bucket])}>
             {shown.map((row) => (
               <Row key={`${row.transaction_id} ${row.field} ${row.after} ${row.before}`} row={row} bucket={bucket} />
             ))}
           </ul>
-          {shown.length === 0 && <Note>{nothing[bucket]}</Note>}
+          {shown.length === 0 && <Note>{i18n._(nothing[bucket])}</Note>}
         </>
       )}
     </Card>
   );
 }
 
-const nothing: Record<Bucket, string> = {
-  changes: "No payment that is here would change. New ones will, as they come.",
-  already_so: "No payment is filed so already.",
-  held: "Nobody decided otherwise by hand.",
-  overridden: "No other rule has a later word on these.",
+const nothing: Record<Bucket, MessageDescriptor> = {
+  changes: msg`No existing transactions would change. New ones will.`,
+  already_so: msg`None have this value yet.`,
+  held: msg`None are locked.`,
+  overridden: msg`No other rule overrides this one.`,
 };
+
+/** The words for a screen reader between the current value and the rule's. */
+const between: Record<Bucket, MessageDescriptor> = {
+  changes: msg`changes to`,
+  already_so: msg`is already`,
+  held: msg`is locked and does not change to`,
+  overridden: msg`is set`,
+};
+
+const none = { counterparty: msg`no payee`, tag: msg`no tag` };
 
 function Row({ row: r, bucket }: { row: RehearsedRow; bucket: Bucket }) {
   const { name } = useCategories();
@@ -107,16 +129,20 @@ function Row({ row: r, bucket }: { row: RehearsedRow; bucket: Bucket }) {
       </span>
       <span className={css.becomes}>
         {from === null && r.field !== "category" ? (
-          <span className="faint">no {r.field}</span>
+          <span className="faint">{i18n._(none[r.field])}</span>
         ) : (
           <Chip name={from} old={bucket === "changes" && from !== null} />
         )}
         <Icon name={bucket === "changes" ? "arrow" : bucket === "held" ? "lock" : "check"} small />
-        <span className="sr">{bucket === "changes" ? "becomes" : "stays, not"}</span>
+        <span className="sr">{i18n._(between[bucket])}</span>
         {bucket === "overridden" ? (
-          <span className="cut small dim">by “{r.overridden_by?.name}”</span>
+          <span className="cut small dim">
+            <Trans>by “{{ rule: r.overridden_by?.name ?? "" }}”</Trans>
+          </span>
         ) : to === null ? (
-          <span className="faint">none</span>
+          <span className="faint">
+            <Trans>empty</Trans>
+          </span>
         ) : (
           <Chip name={to} maker={bucket === "held" ? undefined : { kind: "rule" }} old={bucket === "held"} />
         )}

@@ -1,3 +1,8 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { written } from "#/lib/typed";
+import { settle } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Choose, Entry } from "#/ui/Form";
 import css from "./Editor.module.css";
@@ -8,32 +13,30 @@ type Shared = { names: Names; accounts: readonly (readonly [string, string])[]; 
 export type Groups = readonly (readonly [string, readonly (readonly [string, string])[]])[];
 
 const fresh: Test = { field: "name", op: "contains", value: "" };
-const joined = { all: "and", any: "or", none: "or", some: "and" } as const;
+const joined: Record<Mode, MessageDescriptor> = { all: msg`and`, any: msg`or`, none: msg`or`, some: msg`and` };
 
 /** The conditions of a rule: lines that belong together, and groups of lines among them. */
 export function Conditions(p: Shared & { group: Group; onChange: (g: Group) => void; inner?: boolean }) {
   const { group: g, onChange, inner, ...shared } = p;
   const add = (line: Line) => onChange({ ...g, lines: [...g.lines, line] });
   return (
-    <fieldset className={`${css.part} ${inner ? css.group : ""}`} aria-label={inner ? "Group" : "Conditions"}>
+    <fieldset className={`${css.part} ${inner ? css.group : ""}`} aria-label={inner ? t`Group` : t`Conditions`}>
       <div className="row">
-        <strong>{inner ? "where" : "When"}</strong>
+        <strong>{inner ? t`where` : t`If`}</strong>
         <Choose
-          label={inner ? "How the lines of the group belong together" : "How the lines belong together"}
-          options={modes}
+          label={inner ? t`Match within group` : t`Match`}
+          options={modes()}
           value={g.mode}
           onChange={(e) => onChange({ ...g, mode: e.target.value as Mode })}
         />
       </div>
-      {g.lines.length === 0 && (
-        <span className="dim">{inner ? "An empty group" : "Every payment, whatever it is"}</span>
-      )}
+      {g.lines.length === 0 && <span className="dim">{inner ? t`Empty group` : t`All transactions`}</span>}
       {g.lines.map((line, i) => (
         <OneLine
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place
           key={i}
           {...shared}
-          word={i === 0 ? "" : joined[g.mode]}
+          word={i === 0 ? "" : i18n._(joined[g.mode])}
           inner={inner}
           line={line}
           onChange={(l) => onChange(withLine(g, i, l))}
@@ -41,11 +44,11 @@ export function Conditions(p: Shared & { group: Group; onChange: (g: Group) => v
       ))}
       <div className="row">
         <Button kind="quiet" icon="plus" onClick={() => add(fresh)}>
-          Add a condition
+          <Trans>Add condition</Trans>
         </Button>
         {!inner && (
           <Button kind="quiet" icon="plus" onClick={() => add({ mode: "any", lines: [fresh] })}>
-            Add a group
+            <Trans>Add group</Trans>
           </Button>
         )}
       </div>
@@ -56,14 +59,23 @@ export function Conditions(p: Shared & { group: Group; onChange: (g: Group) => v
 type LineProps = Shared & { line: Line; word: string; inner?: boolean; onChange: (l: Line | null) => void };
 
 function OneLine({ line: l, word, inner, onChange, ...shared }: LineProps) {
-  const away = <Button kind="quiet" icon="x" aria-label="Without this condition" onClick={() => onChange(null)} />;
+  const away = (
+    <Button
+      kind="quiet"
+      icon="x"
+      aria-label={isGroup(l) ? t`Remove group` : t`Remove condition`}
+      onClick={() => onChange(null)}
+    />
+  );
   if (isGroup(l) && !inner)
     return (
       <>
         <Conditions {...shared} inner group={l} onChange={onChange} />
         <div className={css.line}>
           <span />
-          <span className={`${css.kept} small dim`}>Without this group</span>
+          <span className={`${css.kept} small dim`}>
+            <Trans>Remove group</Trans>
+          </span>
           {away}
         </div>
       </>
@@ -80,13 +92,13 @@ function OneLine({ line: l, word, inner, onChange, ...shared }: LineProps) {
   const here = phrase(l.field, l.op);
   const offered = Object.entries(fields)
     .filter(([, f]) => !f.rare)
-    .map(([field, f]) => [f.name, f.ops.map(([op]) => phrase(field, op))] as const);
+    .map(([field, f]) => [i18n._(f.name), f.ops.map(([op]) => phrase(field, op))] as const);
   const known = offered.some(([, list]) => list.some(([value]) => value === here[0]));
   return (
     <div className={css.line}>
       <span>{word}</span>
       <Choose
-        label="What is looked at"
+        label={t`Field`}
         options={known ? undefined : [here]}
         groups={offered}
         value={here[0]}
@@ -102,29 +114,39 @@ function OneLine({ line: l, word, inner, onChange, ...shared }: LineProps) {
   );
 }
 
-function Value({ test: t, onChange, accounts, categories }: Shared & { test: Test; onChange: (v: string) => void }) {
-  const label = `${phraseOf(t.field, t.op)} what`;
-  const common = { label, value: t.value, onChange: (e: { target: { value: string } }) => onChange(e.target.value) };
-  switch (kindOf(t)) {
+function Value({ test, onChange, accounts, categories }: Shared & { test: Test; onChange: (v: string) => void }) {
+  const label = t`Value for ${{ condition: phraseOf(test.field, test.op) }}`;
+  const common = { label, value: test.value, onChange: (e: { target: { value: string } }) => onChange(e.target.value) };
+  switch (kindOf(test)) {
     case "flag":
       return (
         <Choose
           {...common}
           options={[
-            ["true", "yes"],
-            ["false", "no"],
+            ["true", t`yes`],
+            ["false", t`no`],
           ]}
         />
       );
     case "category":
-      return <Choose {...common} options={[["", "No category"]]} groups={categories} />;
+      return <Choose {...common} options={[["", t`Uncategorized`]]} groups={categories} />;
     case "account":
-      return <Choose {...common} options={[["", "Choose an account"], ...accounts]} />;
+      return <Choose {...common} options={[["", t`Choose account`], ...accounts]} />;
     case "amount":
-      return <Entry {...common} inputMode="decimal" placeholder="150.00" />;
+      return (
+        <Entry
+          {...common}
+          inputMode="decimal"
+          placeholder={written(15000n)}
+          onBlur={(e) => {
+            settle(e.currentTarget);
+            if (e.currentTarget.value !== test.value) onChange(e.currentTarget.value);
+          }}
+        />
+      );
     case "tag":
-      return <Entry {...common} list="rule-tags" placeholder={t.op === "in" ? "tag, another" : "tag"} />;
+      return <Entry {...common} list="rule-tags" placeholder={test.op === "in" ? t`tag, another` : t`tag`} />;
     default:
-      return <Entry {...common} placeholder={t.op === "in" ? "Rewe, Edeka" : ""} />;
+      return <Entry {...common} placeholder={test.op === "in" ? t`Rewe, Edeka` : ""} />;
   }
 }

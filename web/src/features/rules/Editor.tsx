@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useDeferredValue, useEffect, useState } from "react";
@@ -25,14 +28,17 @@ import { sentenceOf, stageOf, stages, triggers } from "./words";
 
 const pause = 200;
 
+/** The run order of a rule between two stages. */
+const orderOf = (priority: number) => t`${{ order: i18n._(stageOf(priority).option) }} (priority ${priority})`;
+
 /** A value that waits until typing has paused. */
 function useSettled<T>(value: T, key: string): T {
   const [settled, set] = useState({ value, key });
   const latest = useDeferredValue(value);
   useEffect(() => {
     if (key === settled.key) return;
-    const t = setTimeout(() => set({ value: latest, key }), pause);
-    return () => clearTimeout(t);
+    const timer = setTimeout(() => set({ value: latest, key }), pause);
+    return () => clearTimeout(timer);
   }, [key, latest, settled.key]);
   return settled.value;
 }
@@ -68,18 +74,18 @@ export function Editor({ start, saved, offers, writes }: Props) {
     <div className={css.two}>
       <div className={css.left}>
         <Card
-          title="The rule"
+          title={t`Rule`}
           aside={
             <>
-              {stood && stood.decisions > 0 && <span title={recordHint}>{recordOf(stood)}</span>}{" "}
-              <Badge>{saved ? (saved.enabled ? "on" : "off") : "draft"}</Badge>
+              {stood && stood.decisions > 0 && <span title={recordHint()}>{recordOf(stood)}</span>}{" "}
+              <Badge>{saved ? (saved.enabled ? t`on` : t`off`) : t`draft`}</Badge>
             </>
           }
         >
-          <fieldset className={css.form} disabled={!writes} aria-label="The rule">
+          <fieldset className={css.form} disabled={!writes} aria-label={t`Rule`}>
             <p className={css.sentence}>{sentenceOf(form.when, form.actions, names)}</p>
             <Field
-              label="Name"
+              label={t`Name`}
               value={form.name}
               placeholder={nameOf({ ...form, name: "" }, names)}
               maxLength={200}
@@ -103,33 +109,33 @@ export function Editor({ start, saved, offers, writes }: Props) {
             />
             <Actions actions={form.actions} categories={categories} onChange={(actions) => set({ actions })} />
             <div className={css.part}>
-              <strong>Runs</strong>
+              <strong>
+                <Trans>Run</Trans>
+              </strong>
               <div className="row">
                 <Choose
-                  label="When it runs"
-                  options={triggers}
+                  label={t`Runs on`}
+                  options={triggers()}
                   value={form.trigger}
                   onChange={(e) => set({ trigger: e.target.value as Form["trigger"] })}
                 />
                 <Choose
-                  label="Where in the order it runs"
+                  label={t`Run order`}
                   options={[
-                    ...(custom
-                      ? ([[String(form.priority), `${stageOf(form.priority)?.option}, at ${form.priority}`]] as const)
-                      : []),
-                    ...stages.map((s) => [String(s.from), s.option] as const),
+                    ...(custom ? [[String(form.priority), orderOf(form.priority)] as const] : []),
+                    ...stages.map((s) => [String(s.from), i18n._(s.option)] as const),
                   ]}
                   value={String(form.priority)}
                   onChange={(e) => set({ priority: Number(e.target.value) })}
                 />
               </div>
               <span className="small dim">
-                Never changes what a person holds. Money out counts above zero, money in below.
+                <Trans>Rules never change locked values. Money out is positive, money in is negative.</Trans>
               </span>
             </div>
             <datalist id="rule-tags">
-              {known?.map((t) => (
-                <option key={t.slug} value={t.slug} />
+              {known?.map(({ slug }) => (
+                <option key={slug} value={slug} />
               ))}
             </datalist>
           </fieldset>
@@ -144,16 +150,18 @@ export function Editor({ start, saved, offers, writes }: Props) {
                 onClick={() => save.mutate(will > 0)}
               >
                 {will === 0
-                  ? "Save"
-                  : `${dirty ? "Save and change" : "Change"} ${will.toLocaleString("en")}${dirty ? "" : " payments"}`}
+                  ? t`Save`
+                  : dirty
+                    ? plural(will, { one: "Save and update #", other: "Save and update #" })
+                    : plural(will, { one: "Update # transaction", other: "Update # transactions" })}
               </Button>
               {will > 0 && dirty && (
                 <Button disabled={!ready} onClick={() => save.mutate(false)}>
-                  Save for new ones only
+                  <Trans>Save for new transactions only</Trans>
                 </Button>
               )}
               <Link className="link end" to="/rules">
-                Cancel
+                <Trans>Cancel</Trans>
               </Link>
             </div>
           </div>

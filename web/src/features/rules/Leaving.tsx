@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useBlocker } from "@tanstack/react-router";
 import { FormDialog } from "#/parts/FormDialog";
 
@@ -15,9 +16,9 @@ export function Leaving({ edited }: { edited: boolean }) {
     <FormDialog
       open
       onClose={reset}
-      title="Leave this rule?"
-      hint="What you changed is not saved."
-      act="Leave without saving"
+      title={t`Discard changes?`}
+      hint={t`Your edits to this rule aren’t saved.`}
+      act={t`Discard`}
       fault
       onSubmit={proceed}
     />

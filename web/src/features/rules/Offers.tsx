@@ -1,17 +1,22 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { Candidate } from "#/api/rules";
+import { number, transactions } from "#/lib/words";
 import css from "./Editor.module.css";
 import { type Group, parse } from "./tree";
 import { groupWords, type Names } from "./words";
 
-const counted = (n: number) => n.toLocaleString("en");
-
-/** What choosing a suggestion means, in numbers. */
+/** Describes the effect of a suggestion in numbers. */
 export function offerWords(c: Candidate, ofPayee: number): string {
-  const parts = [`${counted(c.match_count)} ${c.match_count === 1 ? "payment" : "payments"}`];
-  if (c.of_payee < ofPayee) parts.push(`${counted(c.of_payee)} of the payee’s ${counted(ofPayee)}`);
-  else if (c.match_count > c.of_payee) parts.push(`${counted(c.match_count - c.of_payee)} of other payees`);
-  if (c.would_change > 0) parts.push(`changes ${counted(c.would_change)}`);
-  if (c.held > 0) parts.push(`leaves ${counted(c.held)} that people filed elsewhere`);
+  const parts = [transactions(c.match_count)];
+  if (c.of_payee < ofPayee)
+    parts.push(t`${{ matching: number(c.of_payee) }} of this payee’s ${{ all: number(ofPayee) }}`);
+  else if (c.match_count > c.of_payee) {
+    const others = c.match_count - c.of_payee;
+    parts.push(plural(others, { one: "# from other payees", other: "# from other payees" }));
+  }
+  if (c.would_change > 0) parts.push(plural(c.would_change, { one: "updates #", other: "updates #" }));
+  if (c.held > 0) parts.push(plural(c.held, { one: "skips # locked", other: "skips # locked" }));
   return parts.join(" · ");
 }
 
@@ -29,7 +34,9 @@ export function Offers({ candidates, ofPayee, when, names, onChoose }: Props) {
   return (
     <fieldset className={css.part}>
       <legend>
-        <strong>Which payments?</strong>
+        <strong>
+          <Trans>Match which transactions?</Trans>
+        </strong>
       </legend>
       {candidates.map((c) => {
         const meant = parse(c.rule.conditions ?? {});

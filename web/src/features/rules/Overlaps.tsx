@@ -1,35 +1,39 @@
+import { plural, t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { overlaps } from "#/api/rules";
+import { type Overlap, overlaps } from "#/api/rules";
+import { number, transactions } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
 import { Bones, Card } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 
-const n = (x: number) => x.toLocaleString("en");
-const wins = {
-  this: "this one has the last word",
-  other: "the other has the last word",
-  none: "they do not contradict each other",
-} as const;
+/** How much two rules have in common, and which one wins. */
+function shared({ matched, contested, prevails }: Overlap): string {
+  const common = number(matched);
+  if (!contested || prevails === "none") return t`${common} in common, no conflict`;
+  return prevails === "this"
+    ? t`${common} in common, ${plural(contested, { one: "# conflicts", other: "# conflict" })}: this rule wins`
+    : t`${common} in common, ${plural(contested, { one: "# conflicts", other: "# conflict" })}: the other rule wins`;
+}
 
-/** The rules that match the same payments, and who has the last word. */
+/** The rules that match the same transactions, and which one wins. */
 export function Overlaps({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(overlaps(id));
   return (
-    <Card flush title="Overlaps" aside={data ? `matches ${n(data.matched)} payments` : undefined}>
-      {error && <Fault error={error} what="Overlaps" retry={() => void refetch()} />}
+    <Card
+      flush
+      title={t`Overlapping rules`}
+      aside={data ? t`matches ${{ transactions: transactions(data.matched) }}` : undefined}
+    >
+      {error && <Fault error={error} what={t`overlapping rules`} retry={() => void refetch()} />}
       {!data && !error && <Bones rows={2} />}
-      <Lines label="Overlapping rules">
-        {data?.conflicts.length === 0 && <Item name="No other rule matches these payments" />}
+      <Lines label={t`Overlapping rules`}>
+        {data?.conflicts.length === 0 && <Item name={t`No overlapping rules`} />}
         {data?.conflicts.map((c) => (
           <Item
             key={c.rule_id}
             name={<bdi>{c.name}</bdi>}
-            hint={
-              c.contested
-                ? `${n(c.matched)} payments in common, ${n(c.contested)} where they differ: ${wins[c.prevails]}`
-                : `${n(c.matched)} payments in common; ${wins.none}`
-            }
+            hint={shared(c)}
             open={(name) => (
               <Link to="/rules/$id" params={{ id: c.rule_id }} search={{}}>
                 {name}

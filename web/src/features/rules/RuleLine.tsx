@@ -1,3 +1,4 @@
+import { plural, t } from "@lingui/core/macro";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { recorded } from "#/api/changes";
@@ -18,24 +19,32 @@ import { parse } from "./tree";
 import { useNames } from "./useNames";
 import { sentenceOf } from "./words";
 
-const touches = ["rules", "changes"];
+const touches = ["rules", "changes", "overview"];
+
+/** How often a rule matched. */
+function matches({ hit_count, last_hit_at }: Rule): string {
+  if (!hit_count) return t`no matches yet`;
+  const times = plural(hit_count, { one: "matched # time", other: "matched # times" });
+  return last_hit_at ? t`${times}, last ${{ time: moment(last_hit_at) }}` : times;
+}
 
 type Props = { rule: Rule; writes: boolean; up: Step[] | null; down: Step[] | null };
 
-/** One rule: who made it, what it does, how often it did, and what can be done with it. A proposed one is accepted or deleted. */
+/** One rule: its author, its actions, its hits, and its menu. A proposed rule is accepted or deleted. */
 export function RuleLine({ rule: r, writes, up, down }: Props) {
   const client = useQueryClient();
   const { names } = useNames();
+  const { name } = r;
   const turn = useDeed({
     act: (enabled: boolean) => recorded(patchRule(r.id, { enabled })),
     touches,
-    said: (_, enabled) => (enabled ? `“${r.name}” is on` : `“${r.name}” is off`),
+    said: (_, enabled) => (enabled ? t`“${name}” turned on` : t`“${name}” turned off`),
     change: (x) => x.change,
   });
   const remove = useDeed({
     act: () => recorded(deleteRule(r.id)),
     touches,
-    said: `“${r.name}” is deleted`,
+    said: t`“${name}” deleted`,
     change: (x) => x.change,
   });
   const move = useDeed({
@@ -45,17 +54,19 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
         const { change } = await recorded(patchRule(s.id, { priority: s.priority }));
         if (change) changes.push(change);
       }
-      toasts.say({ text: `“${r.name}” moved`, undo: () => void undo(client, changes) });
+      toasts.say({ text: t`“${name}” moved`, undo: () => void undo(client, changes) });
     },
     touches,
   });
   const busy = turn.isPending || remove.isPending || move.isPending;
   const expired = r.expires_at && Date.parse(r.expires_at) < Date.now();
-  const hits = r.hit_count
-    ? `${r.hit_count.toLocaleString("en")} ${r.hit_count === 1 ? "hit" : "hits"}${r.last_hit_at ? `, last ${moment(r.last_hit_at)}` : ""}`
-    : "no hits yet";
-  const maker = r.is_system ? "built in" : `${r.proposed ? "proposed by" : "by"} ${r.created_by_name || "someone"}`;
-  const deed = r.enabled ? "Turn off" : r.proposed ? "Accept" : "Turn on";
+  const maker = r.created_by_name || t`someone`;
+  const made = r.is_system ? t`built-in` : r.proposed ? t`suggested by ${maker}` : t`created by ${maker}`;
+  const [act, actOn] = r.enabled
+    ? [t`Turn off`, t`Turn off: ${name}`]
+    : r.proposed
+      ? [t`Accept`, t`Accept: ${name}`]
+      : [t`Turn on`, t`Turn on: ${name}`];
   return (
     <Item
       below
@@ -73,9 +84,9 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
       open={
         r.is_system
           ? undefined
-          : (name) => (
+          : (shown) => (
               <Link to="/rules/$id" params={{ id: r.short_id }} search={{}}>
-                {name}
+                {shown}
               </Link>
             )
       }
@@ -83,22 +94,22 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
         <>
           <bdi>{sentenceOf(parse(r.conditions), r.actions, names)}</bdi>
           <br />
-          {r.proposed ? maker : `${hits} · ${maker}`}
-          {r.record && r.record.decisions > 0 && <span title={recordHint}> · {recordOf(r.record)}</span>}
+          {r.proposed ? made : `${matches(r)} · ${made}`}
+          {r.record && r.record.decisions > 0 && <span title={recordHint()}> · {recordOf(r.record)}</span>}
         </>
       }
       end={
         <span className={css.end}>
-          {expired ? <Badge>expired</Badge> : !r.enabled && !r.proposed && <Badge>off</Badge>}
+          {expired ? <Badge>{t`expired`}</Badge> : !r.enabled && !r.proposed && <Badge>{t`off`}</Badge>}
           {writes && (
             <>
               <Button
                 kind={r.proposed ? "plain" : "quiet"}
                 disabled={busy}
-                aria-label={`${deed}: ${r.name}`}
+                aria-label={actOn}
                 onClick={() => turn.mutate(!r.enabled)}
               >
-                {deed}
+                {act}
               </Button>
               {!r.proposed && (
                 <>
@@ -106,16 +117,16 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
                     kind="quiet"
                     icon="up"
                     disabled={busy || !up}
-                    aria-label={`Earlier: ${r.name}`}
-                    title="Runs earlier"
+                    aria-label={t`Move up: ${name}`}
+                    title={t`Move up`}
                     onClick={() => up && move.mutate(up)}
                   />
                   <Button
                     kind="quiet"
                     icon="dn"
                     disabled={busy || !down}
-                    aria-label={`Later: ${r.name}`}
-                    title="Runs later"
+                    aria-label={t`Move down: ${name}`}
+                    title={t`Move down`}
                     onClick={() => down && move.mutate(down)}
                   />
                 </>
@@ -124,8 +135,8 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
                 kind="quiet"
                 icon="trash"
                 disabled={busy || r.is_system}
-                aria-label={`Delete: ${r.name}`}
-                title={r.is_system ? "It is built in, and can only be turned off" : "Delete"}
+                aria-label={t`Delete: ${name}`}
+                title={r.is_system ? t`Built-in rules can only be turned off` : t`Delete`}
                 onClick={() => remove.mutate()}
               />
             </>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ApiError } from "#/api/client";
@@ -12,31 +14,31 @@ import { Applied } from "./Applied";
 import { Editor } from "./Editor";
 import { blank, formFrom, formOf } from "./form";
 
-/** A rule that is being made, from nothing or from a payment. */
+/** A rule that is being made, from nothing or from a transaction. */
 export function NewRulePage() {
   const can = useCan();
   const { from, category } = useSearch({ from: "/rules/new" });
   const origin = useQuery({ ...transaction(from ?? ""), enabled: from !== undefined });
   const offers = useQuery({ ...suggestions(from ?? "", category), enabled: from !== undefined });
-  const t = offers.isPending ? undefined : origin.data; // a payment can be filed without a suggestion
+  const of = offers.isPending ? undefined : origin.data; // a transaction can be categorized without a suggestion
   return (
     <>
-      <Top title="New rule" sub={t && <bdi>from a payment to {t.merchant_name ?? t.name}</bdi>} />
+      <Top title={t`New rule`} sub={of && <bdi>{t`from ${{ payee: of.merchant_name ?? of.name }}`}</bdi>} />
       {can.known && !can.write && (
         <Page>
           <LookOnly />
         </Page>
       )}
-      {origin.error && <Fault error={origin.error} what="The payment" retry={() => void origin.refetch()} />}
-      {(!from || t) && (
+      {origin.error && <Fault error={origin.error} what={t`the transaction`} retry={() => void origin.refetch()} />}
+      {(!from || of) && (
         <Editor
-          key={t?.id}
-          start={t ? formFrom(t, category, offers.data?.candidates[0]) : blank}
+          key={of?.id}
+          start={of ? formFrom(of, category, offers.data?.candidates[0]) : blank}
           offers={offers.data}
           writes={can.write}
         />
       )}
-      {from && !t && !origin.error && <Waiting />}
+      {from && !of && !origin.error && <Waiting />}
     </>
   );
 }
@@ -51,14 +53,14 @@ export function RulePage() {
   if (error instanceof ApiError && error.status === 404) return <Gone />;
   return (
     <>
-      <Top title={data?.name ?? "Rule"} />
+      <Top title={data?.name ?? t`Rule`} />
       {(job || (can.known && !can.write)) && (
         <Page>
           <LookOnly />
           {job && <Applied id={job} saved={saved} writes={can.write} onClose={() => void go({ search: {} })} />}
         </Page>
       )}
-      {error && <Fault error={error} what="The rule" retry={() => void refetch()} />}
+      {error && <Fault error={error} what={t`the rule`} retry={() => void refetch()} />}
       {!data && !error && <Waiting />}
       {data && (
         <Editor
@@ -75,18 +77,18 @@ export function RulePage() {
 /** A rule that somebody deleted, or whose making was undone. */
 const Gone = () => (
   <>
-    <Top title="Rule" />
+    <Top title={t`Rule`} />
     <Page>
       <Card>
         <Empty
-          title="This rule was deleted"
+          title={t`Rule deleted`}
           action={
             <Link className="link" to="/rules">
-              See all rules
+              <Trans>View all rules</Trans>
             </Link>
           }
         >
-          What it changed stays until you undo it in Activity.
+          <Trans>Changes it made are kept. You can undo them in Activity.</Trans>
         </Empty>
       </Card>
     </Page>

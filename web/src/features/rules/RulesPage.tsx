@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { rules } from "#/api/rules";
@@ -10,9 +13,10 @@ import { Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { moved } from "./order";
 import { RuleLine } from "./RuleLine";
+import { Suggested } from "./Suggested";
 import { stageOf, stages } from "./words";
 
-/** What agents propose, and below it the rules in the order in which they run. */
+/** Suggested rules, and below them the rules in the order in which they run. */
 export function RulesPage() {
   const can = useCan();
   const go = useNavigate();
@@ -24,16 +28,16 @@ export function RulesPage() {
   const own = every.filter((r) => !r.is_system).length;
   return (
     <>
-      <Top title="Rules" sub={data ? `${on} of ${all.length} are on, in the order in which they run` : undefined}>
+      <Top title={t`Rules`} sub={data ? t`${on} of ${{ all: all.length }} active, in run order` : undefined}>
         {can.write && (
           <Button kind="filled" icon="plus" onClick={() => void go({ to: "/rules/new", search: {} })}>
-            New rule
+            <Trans>New rule</Trans>
           </Button>
         )}
       </Top>
       <Page>
         <LookOnly />
-        {error && <Fault error={error} what="The rules" retry={() => void refetch()} />}
+        {error && <Fault error={error} what={t`rules`} retry={() => void refetch()} />}
         {!data && !error && (
           <Card>
             <Bones rows={6} />
@@ -42,38 +46,28 @@ export function RulesPage() {
         {data && own === 0 && (
           <Card>
             <Empty
-              title="No rules of your own yet"
+              title={t`No rules yet`}
               action={
                 can.write && (
                   <Link className="link" to="/review">
-                    Go to Review
+                    <Trans>Go to Review</Trans>
                   </Link>
                 )
               }
             >
-              Make one from something you just filed: in Review or Transactions, choose a payment and “Make a rule”.
+              <Trans>
+                Create one from any transaction: open it in Review or Transactions and choose “Create rule”.
+              </Trans>
             </Empty>
           </Card>
         )}
-        {proposed.length > 0 && (
-          <Card
-            flush
-            title={proposed.length === 1 ? "1 proposed" : `${proposed.length} proposed`}
-            aside="they do nothing until you accept them"
-          >
-            <Lines label="Proposed rules">
-              {proposed.map((r) => (
-                <RuleLine key={r.id} rule={r} writes={can.write} up={null} down={null} />
-              ))}
-            </Lines>
-          </Card>
-        )}
+        <Suggested rules={proposed} writes={can.write} />
         {stages.map((s) => {
           const here = all.map((r, at) => ({ r, at })).filter(({ r }) => stageOf(r.priority)?.stage === s.stage);
           if (here.length === 0) return null;
           return (
-            <Card key={s.stage} flush title={s.name} aside={s.says}>
-              <Lines label={`Rules that run: ${s.option}`}>
+            <Card key={s.stage} flush title={i18n._(s.name)} aside={i18n._(s.says)}>
+              <Lines label={t`Rules: ${{ order: i18n._(s.name) }}`}>
                 {here.map(({ r, at }) => (
                   <RuleLine key={r.id} rule={r} writes={can.write} up={moved(all, at, -1)} down={moved(all, at, 1)} />
                 ))}

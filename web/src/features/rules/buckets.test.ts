@@ -9,15 +9,15 @@ const rehearsal = {
   by_rule: [{ effects: [{ overridden_by: by }] }],
 } as unknown as Rehearsal;
 
-it("counts payments, and says who overrules", () => {
+it("counts transactions, and says which rule overrides", () => {
   expect(figures(rehearsal).map((f) => [f.count, f.says])).toEqual([
-    [41, "52 fields of payments"],
-    [246, "nothing to do"],
-    [0, "by nobody"],
+    [41, "52 changes"],
+    [246, "already set"],
+    [0, "none"],
     [16, "by “Office lunch”"],
   ]);
 });
 
 it("is one line where there is no room", () => {
-  expect(summary(rehearsal)).toBe("41 will change · 246 already so · 16 overruled");
+  expect(summary(rehearsal)).toBe("41 will change · 246 unchanged · 16 overridden");
 });

@@ -1,34 +1,45 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { Rehearsal } from "#/api/rules";
 import { overrulers } from "./form";
 
 export type Bucket = "changes" | "already_so" | "held" | "overridden";
 
-export const buckets: Record<Bucket, string> = {
-  changes: "Will change",
-  already_so: "Already so",
-  held: "Held",
-  overridden: "Overruled",
+export const buckets: Record<Bucket, MessageDescriptor> = {
+  changes: msg`Will change`,
+  already_so: msg`No change`,
+  held: msg`Locked`,
+  overridden: msg`Overridden`,
 };
 
-const n = (x: number) => x.toLocaleString("en");
+const counted: Record<Bucket, (n: number) => string> = {
+  changes: (n) => plural(n, { one: "# will change", other: "# will change" }),
+  already_so: (n) => plural(n, { one: "# unchanged", other: "# unchanged" }),
+  held: (n) => plural(n, { one: "# locked", other: "# locked" }),
+  overridden: (n) => plural(n, { one: "# overridden", other: "# overridden" }),
+};
 
-/** The four figures, each with a few words. What will change is counted in payments, because that is what people count. */
+function overriddenBy([rule, ...more]: string[]): string {
+  if (rule === undefined) return t`none`;
+  if (more.length === 0) return t`by “${rule}”`;
+  return t`by “${rule}” and ${plural(more.length, { one: "# more", other: "# more" })}`;
+}
+
+/** The four figures, each with a few words. Changes are counted in transactions, because people count those. */
 export function figures(r: Rehearsal): { bucket: Bucket; count: number; says: string }[] {
   const { counts: c } = r;
-  const by = overrulers(r).map((o) => `“${o.name}”`);
   return [
     {
       bucket: "changes",
       count: r.changed,
-      says: c.changes > r.changed ? `${n(c.changes)} fields of payments` : "payments",
+      says:
+        c.changes > r.changed
+          ? plural(c.changes, { one: "# change", other: "# changes" })
+          : plural(r.changed, { one: "transaction", other: "transactions" }),
     },
-    { bucket: "already_so", count: c.already_so, says: "nothing to do" },
-    { bucket: "held", count: c.held, says: c.held ? "set by a person, stays" : "by nobody" },
-    {
-      bucket: "overridden",
-      count: c.overridden,
-      says: by.length === 0 ? "by no rule" : by.length > 1 ? `by ${by[0]} and ${by.length - 1} more` : `by ${by[0]}`,
-    },
+    { bucket: "already_so", count: c.already_so, says: t`already set` },
+    { bucket: "held", count: c.held, says: c.held ? t`set by a person` : t`none` },
+    { bucket: "overridden", count: c.overridden, says: overriddenBy(overrulers(r).map((o) => o.name)) },
   ];
 }
 
@@ -36,5 +47,5 @@ export function figures(r: Rehearsal): { bucket: Bucket; count: number; says: st
 export const summary = (r: Rehearsal) =>
   figures(r)
     .filter((f) => f.bucket === "changes" || f.count > 0)
-    .map((f) => `${n(f.count)} ${buckets[f.bucket].toLowerCase()}`)
+    .map((f) => counted[f.bucket](f.count))
     .join(" · ");

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Form } from "./form";
 
-const key = () => `rule ${location.pathname}${location.search}`;
+const key = () => ["rule", location.pathname + location.search].join(" ");
 
 /** The form of a draft, if it was begun from this one: the rule may have been saved otherwise meanwhile. */
 export function resumed(draft: string | null, start: Form): Form {
@@ -9,7 +9,7 @@ export function resumed(draft: string | null, start: Form): Form {
   return kept && JSON.stringify(kept.start) === JSON.stringify(start) ? kept.form : start;
 }
 
-/** What was typed before the page was loaded again, else the rule as it is. */
+/** The text from before the page was loaded again, else the rule as it is. */
 export const draftOf = (start: Form) => resumed(sessionStorage.getItem(key()), start);
 
 /** Keeps an edited rule with its tab until it is saved or left. A page that is loaded again leaves nothing. */

@@ -4,7 +4,7 @@ import { blank, formFrom, formOf, lacks, nameOf, overrulers, patchOf, specOf } f
 
 const names = { category: (s: string) => (s === "food" ? "Groceries" : s), account: (id: string) => id };
 
-it("makes a rule from a payment", () => {
+it("makes a rule from a transaction", () => {
   const best = { rule: { name: "", conditions: { field: "merchant_name", op: "eq", value: "Rewe" } } } as never;
   const f = formFrom({ name: "REWE 4711", category: "shopping" }, "food", best);
   expect(specOf(f, names)).toEqual({
@@ -21,10 +21,10 @@ it("makes a rule from a payment", () => {
 });
 
 it("says what is missing", () => {
-  expect(lacks(blank)).toContain("conditions");
+  expect(lacks(blank)).toBe("Complete the conditions to see a preview.");
   const f = formFrom({ name: "Rewe", category: null }, undefined, undefined);
-  expect(lacks(f)).toContain("what is to be done");
-  expect(lacks({ ...f, actions: [] })).toContain("Add");
+  expect(lacks(f)).toBe("Complete the action to see a preview.");
+  expect(lacks({ ...f, actions: [] })).toBe("Add an action.");
   expect(lacks({ ...f, actions: [{ type: "add_tag", tag_slug: "home" }] })).toBe("");
   expect(lacks({ ...f, actions: [{ type: "assign_counterparty", counterparty_name: "Rewe" }] })).toBe("");
 });
@@ -41,10 +41,10 @@ it("sends only what was touched", () => {
   expect(patchOf(f, saved)).toEqual({});
   expect(patchOf({ ...f, priority: 50 }, saved)).toEqual({ priority: 50 });
   expect(patchOf({ ...f, when: { mode: "all", lines: [] }, name: " " }, saved)).toEqual({ conditions: {} });
-  expect(nameOf({ ...f, name: "", when: { mode: "all", lines: [] } }, names)).toBe("Every payment → tag with a");
+  expect(nameOf({ ...f, name: "", when: { mode: "all", lines: [] } }, names)).toBe("All transactions → add the tag a");
 });
 
-it("knows who overrules it", () => {
+it("knows which rules override it", () => {
   const by = { rule_id: "7", index: null, name: "Lunch" };
   const r = { by_rule: [{ effects: [{ overridden_by: by }, { overridden_by: by }, {}] }] } as unknown as Rehearsal;
   expect(overrulers(r)).toEqual([{ id: "7", name: "Lunch" }]);

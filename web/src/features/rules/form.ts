@@ -1,7 +1,8 @@
+import { t } from "@lingui/core/macro";
 import type { Action, Candidate, Rehearsal, Rule, RulePatch, RuleSpec } from "#/api/rules";
 import type { Transaction } from "#/api/transactions";
 import { complete, type Group, isGroup, parse, print, valuesOf } from "./tree";
-import { actionWords, type Names } from "./words";
+import { actionWords, categoryOf, type Names } from "./words";
 
 /** A rule as it stands in the editor. */
 export type Form = { name: string; when: Group; actions: Action[]; trigger: Rule["trigger"]; priority: number };
@@ -22,7 +23,7 @@ export const formOf = (r: Rule): Form => ({
   priority: r.priority,
 });
 
-/** A rule for the payee of a payment: the best that was suggested, else for this wording alone. */
+/** A rule for the payee of a transaction: the best that was suggested, else for this wording alone. */
 export function formFrom(
   t: Pick<Transaction, "name" | "category">,
   category: string | undefined,
@@ -46,26 +47,26 @@ function done(a: Action): boolean {
   }
 }
 
-/** What the rule still lacks; empty if it can be tried. */
+/** Describes what the rule still lacks; empty if it can be tried. */
 export function lacks(f: Form): string {
-  if (!complete(f.when)) return "Finish the conditions to see what would change.";
-  if (f.actions.length === 0) return "Add what is to be done.";
-  return f.actions.every(done) ? "" : "Choose what is to be done to see what would change.";
+  if (!complete(f.when)) return t`Complete the conditions to see a preview.`;
+  if (f.actions.length === 0) return t`Add an action.`;
+  return f.actions.every(done) ? "" : t`Complete the action to see a preview.`;
 }
 
 const firstWord = (g: Group): string => {
   const line = g.lines[0];
-  if (!line) return "Every payment";
+  if (!line) return t`All transactions`;
   if (isGroup(line)) return firstWord(line);
   return line.op === "in" ? valuesOf(line.value).join(", ") : line.value;
 };
 
-/** What a rule is called if nobody names it: what it looks for, and what it does. */
+/** The name of a rule without one: its conditions and its actions. */
 export function nameOf(f: Form, names: Names): string {
   if (f.name.trim()) return f.name.trim();
   const a = f.actions[0];
-  const does = a && actionWords(a, names).replace(/^file under /, "");
-  return `${firstWord(f.when) || "Payments"} → ${does ?? "nothing"}`.slice(0, 200);
+  const does = !a ? t`nothing` : a.type === "set_category" ? categoryOf(a, names) : actionWords(a, names);
+  return `${firstWord(f.when) || t`Transactions`} → ${does}`.slice(0, 200);
 }
 
 export const specOf = (f: Form, names: Names): RuleSpec => ({
@@ -78,7 +79,7 @@ export const specOf = (f: Form, names: Names): RuleSpec => ({
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** What is different from the saved rule. What was not touched is not sent, so that it stays to the letter. */
+/** The differences from the saved rule. Untouched parts are not sent, so they stay to the letter. */
 export function patchOf(f: Form, saved: Rule): RulePatch {
   const was = formOf(saved);
   const patch: RulePatch = {};

@@ -26,7 +26,7 @@ export function moved(rules: readonly Placed[], at: number, by: -1 | 1): Step[] 
   return pushed(wanted, rule, by < 0 ? high : low);
 }
 
-/** Puts the rule where it shall be and moves those behind it just as far as they must go. */
+/** Puts the rule at its new place, and moves those behind it only as far as necessary. */
 function pushed(wanted: readonly Placed[], rule: Placed, priority: number): Step[] | null {
   const steps: Step[] = [];
   let last: Placed | undefined;

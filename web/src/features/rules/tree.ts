@@ -1,9 +1,11 @@
 import type { Condition } from "#/api/rules";
+import { cents } from "#/lib/money";
+import { plain, short, typed } from "#/lib/typed";
 
 /** How the lines of a group belong together. */
 export type Mode = "all" | "any" | "none" | "some";
 
-/** One comparison; what is compared with is kept as it is typed. */
+/** One comparison; its value is kept as it is typed. */
 export type Test = { field: string; op: string; value: string };
 export type Group = { mode: Mode; lines: Line[] };
 export type Line = Test | Group;
@@ -11,7 +13,7 @@ export type Line = Test | Group;
 export const isGroup = (l: Line): l is Group => "lines" in l;
 
 type Leaf = { field: string; op: string; value: unknown };
-/** Conditions as any server may send them: what is unknown here is read as a line. */
+/** Conditions as any server may send them: unknown parts are read as a line. */
 type Tree = Record<string, unknown>;
 
 /** The operators that take several values. */
@@ -50,6 +52,10 @@ function read(tree: Tree): Line | null {
   }
   if (typeof tree.field !== "string") return null;
   const { field, op, value } = tree as Leaf;
+  if (field === "amount") {
+    const n = plain(String(value), 2, ".");
+    return { field, op, value: n === null ? String(value) : short(cents(n)) }; // as the reader would type it
+  }
   return { field, op, value: Array.isArray(value) ? typedOf(value) : String(value ?? "") };
 }
 
@@ -80,14 +86,14 @@ function written(g: Group): Tree {
 function leaf({ field, op, value }: Test): Tree {
   if (takesMany(op)) return { field, op, value: valuesOf(value) };
   if (field === "pending") return { field, op, value: value === "true" };
-  return { field, op, value: field === "amount" ? value.replace(",", ".").trim() : value };
+  return { field, op, value: field === "amount" ? (plain(value, 2) ?? value) : value };
 }
 
 /** Whether every line says what it compares with. */
 export const complete = (g: Group): boolean =>
   g.lines.every((l) => {
     if (isGroup(l)) return l.lines.length > 0 && complete(l);
-    if (l.field === "amount") return /^\s*-?\d+([.,]\d{1,2})?\s*$/.test(l.value);
+    if (l.field === "amount") return typed(l.value) !== null;
     if (takesMany(l.op)) return valuesOf(l.value).length > 0;
     return l.value.trim() !== "" || (l.field === "category" && (l.op === "eq" || l.op === "neq"));
   });

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { accountName, accounts } from "#/api/accounts";
@@ -13,7 +14,7 @@ export function useNames() {
   const tree = useQuery(categories).data;
   return useMemo(() => {
     const by = new Map((all ?? []).map((a) => [a.id, accountName(a)]));
-    const names: Names = { category: name, account: (id) => by.get(id) ?? "an account that is gone" };
+    const names: Names = { category: name, account: (id) => by.get(id) ?? t`a deleted account` };
     const groups = new Map<string, [string, string][]>();
     for (const c of tree ?? [])
       if (!c.hidden) groups.set(c.group, [...(groups.get(c.group) ?? []), [c.slug, c.display_name]]);

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useNavigate } from "@tanstack/react-router";
 import { recorded } from "#/api/changes";
 import { ApiError } from "#/api/client";
@@ -8,7 +9,7 @@ import type { Names } from "./words";
 
 type Draft = { form: Form; saved?: Rule; names: Names };
 
-/** Saves a rule and, if asked to, applies it to the payments that are here. */
+/** Saves a rule and, if asked to, applies it to existing transactions. */
 export function useSave({ form, saved, names }: Draft) {
   const go = useNavigate();
   return useDeed({
@@ -21,7 +22,7 @@ export function useSave({ form, saved, names }: Draft) {
       return { change: job ? null : change };
     },
     touches: ["rules", "changes", "tags"],
-    said: (r) => (r.change ? (saved ? "Rule saved" : "Rule made") : ""),
+    said: (r) => (r.change ? (saved ? t`Rule saved` : t`Rule created`) : ""),
     change: (r) => r.change,
   });
 }
@@ -35,6 +36,6 @@ async function save(form: Form, saved: Rule | undefined, names: Names): Promise<
   const { data, change } = await recorded(createRule(specOf(form, names)));
   const made = data.rules[0];
   const fault = data.errors[0];
-  if (!made) throw new ApiError(400, fault?.code ?? "UNKNOWN", fault?.message ?? "the rule could not be made");
+  if (!made) throw new ApiError(400, fault?.code ?? "UNKNOWN", fault?.message ?? t`couldn’t create the rule`);
   return { id: made.id, change };
 }

@@ -29,15 +29,15 @@ it("says a rule in one sentence", () => {
       names,
     ),
   ).toBe(
-    "When payee is one of “Rewe” or “Edeka” and amount is below 150 and (not (account is account 7 or tags have “work”)), file under FOOD and tag with home.",
+    "If payee is any of “Rewe” or “Edeka” and amount is less than 150 and (not (account is account 7 or tags include “work”)), set the category to FOOD and add the tag home.",
   );
   expect(sentenceOf(parse({}), [{ type: "add_tag", tag_slug: "seen" }], names)).toBe(
-    "For every payment, tag with seen.",
+    "For all transactions, add the tag seen.",
   );
 });
 
 it("has words for what the editor does not offer", () => {
-  expect(phraseOf("account_id", "in")).toBe("Account is one of");
+  expect(phraseOf("account_id", "in")).toBe("Account is any of");
   expect(phraseOf("colour", "eq")).toBe("colour is");
 });
 

@@ -1,157 +1,199 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { Action } from "#/api/rules";
 import { type Group, isGroup, type Line, type Mode, type Test, takesMany, valuesOf } from "./tree";
 
-/** What a field is compared with: words, an amount, yes or no, or one of what the household has. */
+/** The type of a field's value: words, an amount, yes or no, or one of the household's records. */
 export type Kind = "text" | "amount" | "flag" | "category" | "account" | "tag";
 
-type Phrase = readonly [op: string, words: string];
+/** An operator with the words that say it after the name of a field. */
+type Phrase = readonly [op: string, words: (field: string) => string];
 
 const texts: readonly Phrase[] = [
-  ["contains", "contains"],
-  ["eq", "is"],
-  ["in", "is one of"],
-  ["not_contains", "does not contain"],
-  ["neq", "is not"],
-  ["matches", "fits the pattern"],
+  ["contains", (field) => t`${field} contains`],
+  ["eq", (field) => t`${field} is`],
+  ["in", (field) => t`${field} is any of`],
+  ["not_contains", (field) => t`${field} does not contain`],
+  ["neq", (field) => t`${field} is not`],
+  ["matches", (field) => t`${field} matches regex`],
 ];
 
 const few = (...ops: string[]) => texts.filter(([op]) => ops.includes(op));
 
+type Compared = {
+  name: MessageDescriptor;
+  /** The name within a sentence. */
+  inside: MessageDescriptor;
+  kind: Kind;
+  ops: readonly Phrase[];
+  rare?: true;
+};
+
 /** The fields that a rule can look at, in household words. */
-export const fields: Record<string, { name: string; kind: Kind; ops: readonly Phrase[]; rare?: true }> = {
-  merchant_name: { name: "Payee", kind: "text", ops: texts },
-  name: { name: "Bank’s text", kind: "text", ops: texts },
-  detail: { name: "Purpose", kind: "text", ops: texts },
+export const fields: Record<string, Compared> = {
+  merchant_name: { name: msg`Payee`, inside: msg`payee`, kind: "text", ops: texts },
+  name: { name: msg`Description`, inside: msg`description`, kind: "text", ops: texts },
+  detail: { name: msg`Memo`, inside: msg`memo`, kind: "text", ops: texts },
   amount: {
-    name: "Amount",
+    name: msg`Amount`,
+    inside: msg`amount`,
     kind: "amount",
     ops: [
-      ["lt", "is below"],
-      ["lte", "is at most"],
-      ["gt", "is above"],
-      ["gte", "is at least"],
-      ["eq", "is exactly"],
-      ["neq", "is not"],
+      ["lt", (field) => t`${field} is less than`],
+      ["lte", (field) => t`${field} is at most`],
+      ["gt", (field) => t`${field} is greater than`],
+      ["gte", (field) => t`${field} is at least`],
+      ["eq", (field) => t`${field} is exactly`],
+      ["neq", (field) => t`${field} is not`],
     ],
   },
-  account_id: { name: "Account", kind: "account", ops: few("eq", "neq") },
-  category: { name: "Category", kind: "category", ops: few("eq", "neq") },
+  account_id: { name: msg`Account`, inside: msg`account`, kind: "account", ops: few("eq", "neq") },
+  category: { name: msg`Category`, inside: msg`category`, kind: "category", ops: few("eq", "neq") },
   tags: {
-    name: "Tags",
+    name: msg`Tags`,
+    inside: msg`tags`,
     kind: "tag",
     ops: [
-      ["contains", "have"],
-      ["not_contains", "do not have"],
-      ["in", "have one of"],
+      ["contains", (field) => t`${field} include`],
+      ["not_contains", (field) => t`${field} don’t include`],
+      ["in", (field) => t`${field} include any of`],
     ],
   },
-  pending: { name: "Pending", kind: "flag", ops: few("eq") },
-  account_name: { name: "Account’s name", kind: "text", ops: texts },
-  user_name: { name: "Owner", kind: "text", ops: few("eq", "neq", "in") },
-  category_primary: { name: "Bank’s category", kind: "text", ops: texts },
-  category_detailed: { name: "Bank’s finer category", kind: "text", ops: texts },
-  provider: { name: "Source", kind: "text", ops: few("eq", "neq") },
-  iso_currency_code: { name: "Currency", kind: "text", ops: few("eq", "neq", "in") },
-  user_id: { name: "Owner (by id)", kind: "text", ops: texts, rare: true },
+  pending: { name: msg`Pending`, inside: msg`pending`, kind: "flag", ops: few("eq") },
+  account_name: { name: msg`Account name`, inside: msg`account name`, kind: "text", ops: texts },
+  user_name: { name: msg`Owner`, inside: msg`owner`, kind: "text", ops: few("eq", "neq", "in") },
+  category_primary: { name: msg`Bank category`, inside: msg`bank category`, kind: "text", ops: texts },
+  category_detailed: { name: msg`Bank subcategory`, inside: msg`bank subcategory`, kind: "text", ops: texts },
+  provider: { name: msg`Provider`, inside: msg`provider`, kind: "text", ops: few("eq", "neq") },
+  iso_currency_code: { name: msg`Currency`, inside: msg`currency`, kind: "text", ops: few("eq", "neq", "in") },
+  user_id: { name: msg`Owner (ID)`, inside: msg`owner (ID)`, kind: "text", ops: texts, rare: true },
 };
 
 const all: readonly Phrase[] = [...texts, ...Object.values(fields).flatMap((f) => f.ops)];
 
-/** A field and its operator are one phrase: "Payee contains". */
-export const phraseOf = (field: string, op: string) =>
-  `${fields[field]?.name ?? field} ${(fields[field]?.ops ?? texts).concat(all).find(([o]) => o === op)?.[1] ?? op}`;
+function phrase(field: string, op: string, name: MessageDescriptor | undefined): string {
+  const words = (fields[field]?.ops ?? texts).concat(all).find(([o]) => o === op)?.[1];
+  const called = name ? i18n._(name) : field;
+  return words ? words(called) : `${called} ${op}`;
+}
 
-export const kindOf = (t: Test): Kind => {
-  const f = fields[t.field];
+/** A field and its operator are one phrase: "Payee contains". */
+export const phraseOf = (field: string, op: string) => phrase(field, op, fields[field]?.name);
+
+export const kindOf = (test: Test): Kind => {
+  const f = fields[test.field];
   if (!f) return "text";
-  return (f.kind === "category" || f.kind === "account") && !f.ops.some(([op]) => op === t.op) ? "text" : f.kind;
+  return (f.kind === "category" || f.kind === "account") && !f.ops.some(([op]) => op === test.op) ? "text" : f.kind;
 };
 
-export const modes: readonly (readonly [Mode, string])[] = [
-  ["all", "all of these hold"],
-  ["any", "one of these holds"],
-  ["none", "none of these holds"],
-  ["some", "not all of these hold"],
+export const modes = (): readonly (readonly [Mode, string])[] => [
+  ["all", t`all match`],
+  ["any", t`any match`],
+  ["none", t`none match`],
+  ["some", t`not all match`],
 ];
 
-export const triggers = [
-  ["on_create", "On every new payment"],
-  ["on_change", "When the bank changes a payment"],
-  ["always", "On new and on changed payments"],
-] as const;
+export const triggers = () =>
+  [
+    ["on_create", t`New transactions`],
+    ["on_change", t`Transactions the bank updates`],
+    ["always", t`New and updated transactions`],
+  ] as const;
 
 export type Stage = "baseline" | "standard" | "refinement" | "override";
+type Staged = { stage: Stage; from: number } & Record<"name" | "says" | "option", MessageDescriptor>;
 
-export const stages: readonly { stage: Stage; from: number; name: string; says: string; option: string }[] = [
-  { stage: "baseline", from: 0, name: "First", says: "broad defaults", option: "First, as a default" },
-  { stage: "standard", from: 10, name: "Then", says: "most rules", option: "Then, with most rules" },
+export const stages: readonly Staged[] = [
+  {
+    stage: "baseline",
+    from: 0,
+    name: msg`Defaults`,
+    says: msg`broad, run first`,
+    option: msg`Run first (default)`,
+  },
+  { stage: "standard", from: 10, name: msg`Standard`, says: msg`most rules`, option: msg`Standard order` },
   {
     stage: "refinement",
     from: 50,
-    name: "After that",
-    says: "they see what the rules before them did",
-    option: "After that, seeing what others did",
+    name: msg`Refinements`,
+    says: msg`run after standard rules`,
+    option: msg`Run after standard rules`,
   },
-  { stage: "override", from: 100, name: "Last", says: "they have the final word", option: "Last, with the final word" },
+  {
+    stage: "override",
+    from: 100,
+    name: msg`Overrides`,
+    says: msg`run last and win`,
+    option: msg`Run last (override)`,
+  },
 ];
 
-export const stageOf = (priority: number) => stages.findLast((s) => priority >= s.from) ?? stages[0];
+export const stageOf = (priority: number) => stages.findLast((s) => priority >= s.from) ?? (stages[0] as Staged);
 
-export const acts: readonly (readonly [Action["type"], string])[] = [
-  ["set_category", "File under"],
-  ["add_tag", "Tag with"],
-  ["remove_tag", "Take off the tag"],
-  ["assign_counterparty", "Call the payee"],
-  ["add_comment", "Comment"],
+export const acts = (): readonly (readonly [Action["type"], string])[] => [
+  ["set_category", t`Set category to`],
+  ["add_tag", t`Add tag`],
+  ["remove_tag", t`Remove tag`],
+  ["assign_counterparty", t`Set payee to`],
+  ["add_comment", t`Add comment`],
 ];
 
 /** The names of what conditions and actions hold by id or slug. */
 export type Names = { category: (slug: string) => string; account: (id: string) => string };
 
-function comparand(t: Test, names: Names): string {
-  const kind = kindOf(t);
-  if (kind === "flag") return t.value === "true" ? "yes" : "no";
-  if (kind === "category") return t.value === "" ? "none" : names.category(t.value);
-  if (kind === "account") return names.account(t.value);
-  if (kind === "amount") return t.value;
-  const words = takesMany(t.op) ? valuesOf(t.value) : [t.value];
-  return words.map((w) => (w ? `“${w}”` : "…")).join(" or ");
-}
+const and = (parts: string[]) => parts.reduce((list, next) => t`${list} and ${next}`);
+const or = (parts: string[]) => parts.reduce((list, next) => t`${list} or ${next}`);
 
-const lower = (s: string) => s.charAt(0).toLowerCase() + s.slice(1);
+function comparand(test: Test, names: Names): string {
+  const kind = kindOf(test);
+  if (kind === "category") return test.value === "" ? t`Uncategorized` : names.category(test.value);
+  if (kind === "account") return names.account(test.value);
+  if (kind === "amount") return test.value;
+  const words = takesMany(test.op) ? valuesOf(test.value) : [test.value];
+  return words.length === 0 ? "" : or(words.map((w) => (w ? t`“${{ words: w }}”` : "…")));
+}
 
 /** A line in words: "payee contains “Rewe”". */
 export function lineWords(l: Line, names: Names): string {
   if (isGroup(l)) return `(${groupWords(l, names)})`;
-  return `${lower(phraseOf(l.field, l.op))} ${comparand(l, names)}`;
+  if (kindOf(l) === "flag")
+    return l.value === "true" ? t`the transaction is pending` : t`the transaction is not pending`;
+  return t`${{ condition: phrase(l.field, l.op, fields[l.field]?.inside) }} ${{ value: comparand(l, names) }}`;
 }
 
 /** Conditions in words. */
 export function groupWords(g: Group, names: Names): string {
   const inner = g.lines.map((l) => lineWords(l, names));
-  if (inner.length === 0) return "anything";
-  const joined = inner.join(g.mode === "all" || g.mode === "some" ? " and " : " or ");
-  return g.mode === "none" || g.mode === "some" ? `not ${inner.length > 1 ? `(${joined})` : joined}` : joined;
+  if (inner.length === 0) return t`any transaction`;
+  const joined = g.mode === "all" || g.mode === "some" ? and(inner) : or(inner);
+  if (g.mode === "all" || g.mode === "any") return joined;
+  return t`not ${{ conditions: inner.length > 1 ? `(${joined})` : joined }}`;
 }
+
+/** The category that an action sets, or an ellipsis while none is chosen. */
+export const categoryOf = (a: { category_slug: string }, names: Names) =>
+  a.category_slug ? names.category(a.category_slug) : "…";
 
 export function actionWords(a: Action, names: Names): string {
   switch (a.type) {
     case "set_category":
-      return `file under ${a.category_slug ? names.category(a.category_slug) : "…"}`;
+      return t`set the category to ${{ category: categoryOf(a, names) }}`;
     case "add_tag":
-      return `tag with ${a.tag_slug}`;
+      return t`add the tag ${{ tag: a.tag_slug }}`;
     case "remove_tag":
-      return `take off the tag ${a.tag_slug}`;
+      return t`remove the tag ${{ tag: a.tag_slug }}`;
     case "assign_counterparty":
-      return `call the payee ${a.counterparty_name ?? "by its kept name"}`;
+      return a.counterparty_name === undefined
+        ? t`set the payee to its saved name`
+        : t`set the payee to ${{ payee: a.counterparty_name }}`;
     case "add_comment":
-      return `comment “${a.content}”`;
+      return t`add the comment “${{ comment: a.content }}”`;
   }
 }
 
 /** The whole rule as one sentence. */
 export function sentenceOf(when: Group, actions: readonly Action[], names: Names): string {
-  const then = actions.map((a) => actionWords(a, names)).join(" and ") || "do nothing yet";
-  if (when.lines.length === 0) return `For every payment, ${then}.`;
-  return `When ${groupWords(when, names)}, ${then}.`;
+  const then = actions.length === 0 ? t`do nothing yet` : and(actions.map((a) => actionWords(a, names)));
+  if (when.lines.length === 0) return t`For all transactions, ${then}.`;
+  return t`If ${{ conditions: groupWords(when, names) }}, ${then}.`;
 }

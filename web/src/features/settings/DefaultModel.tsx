@@ -1,7 +1,11 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { type ChangeEvent, useState } from "react";
 import type { Schemas } from "#/api/client";
 import { agentLimits, changeAgentLimits, type ModelName, setModel } from "#/api/settings";
+import { decimalSign } from "#/lib/locale";
+import { plain } from "#/lib/typed";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { Button } from "#/ui/Button";
@@ -14,12 +18,12 @@ import { type Given, type Price, priced } from "./prices";
 type Models = Schemas["Models"];
 type Chosen = Given & { provider: ModelName; model: string };
 
-export const modelNames: Record<ModelName, string> = {
+export const modelNames = (): Record<ModelName, string> => ({
   anthropic: "Anthropic",
-  openai_compatible: "OpenAI or compatible",
-};
+  openai_compatible: t`OpenAI-compatible`,
+});
 
-/** The model of the workflows that name none, and what it costs. */
+/** The model of workflows without one of their own, and what it costs. */
 export function DefaultModel({ models }: { models: Models }) {
   const now = useQuery(agentLimits).data;
   const [open, setOpen] = useState(false);
@@ -28,20 +32,24 @@ export function DefaultModel({ models }: { models: Models }) {
   const model = now?.default_model;
   return (
     <Item
-      name="Model for workflows"
-      hint={provider && model ? `${model} · ${modelNames[provider]}` : "None: workflows that name none cannot run"}
+      name={t`Default model`}
+      hint={
+        provider && model
+          ? `${model} · ${modelNames()[provider]}`
+          : t`Not set. Workflows without their own model can’t run.`
+      }
       end={
         <>
           {provider && model && (
             <Button kind="quiet" onClick={() => setTests(true)}>
-              Test
+              <Trans>Test</Trans>
             </Button>
           )}
           {tests && provider && model && (
             <ModelTest provider={provider} model={model} onClose={() => setTests(false)} />
           )}
           <Button kind="quiet" disabled={!now} onClick={() => setOpen(true)}>
-            {model ? "Change model" : "Choose a model"}
+            {model ? t`Change model` : t`Choose model`}
           </Button>
           {open && (
             <Form
@@ -67,7 +75,7 @@ function Form(p: { models: Models; provider: ModelName; model: string; onClose: 
     },
     proof: true,
     touches: ["settings", "workflows"],
-    said: "Saved",
+    said: t`Saved`,
     quiet: true,
   });
   const [provider, setProvider] = useState(p.provider);
@@ -78,9 +86,9 @@ function Form(p: { models: Models; provider: ModelName; model: string; onClose: 
       open
       wide
       onClose={p.onClose}
-      title="Model for workflows"
-      hint="Prices are in US dollars for a million tokens. Without them nothing with a cap on its cost can run."
-      act="Save model"
+      title={t`Default model`}
+      hint={t`Prices in USD per million tokens. Required for workflows with a cost limit.`}
+      act={t`Save`}
       busy={save.isPending}
       error={save.error}
       onSubmit={(f) =>
@@ -88,10 +96,10 @@ function Form(p: { models: Models; provider: ModelName; model: string; onClose: 
           {
             provider: f.text("provider") as ModelName,
             model: f.text("model"),
-            input: f.maybe("input"),
-            output: f.maybe("output"),
-            cache_read: f.maybe("cache_read"),
-            cache_write: f.maybe("cache_write"),
+            input: plain(f.text("input"), 6),
+            output: plain(f.text("output"), 6),
+            cache_read: plain(f.text("cache_read"), 6),
+            cache_write: plain(f.text("cache_write"), 6),
           },
           { onSuccess: p.onClose },
         )
@@ -99,19 +107,19 @@ function Form(p: { models: Models; provider: ModelName; model: string; onClose: 
     >
       <Fields>
         <Select
-          label="Model of"
+          label={t`Provider`}
           name="provider"
-          options={Object.entries(modelNames)}
+          options={Object.entries(modelNames())}
           value={provider}
           onChange={(e) => setProvider(e.target.value as ModelName)}
         />
         <Field
-          label="Model"
+          label={t`Model`}
           name="model"
           required
           value={model}
           onChange={(e) => setModelName(e.target.value)}
-          hint="As its provider names it."
+          hint={t`Exact name used by the provider.`}
         />
       </Fields>
       {/* Another model's prices are never left standing for this one. */}
@@ -120,46 +128,49 @@ function Form(p: { models: Models; provider: ModelName; model: string; onClose: 
   );
 }
 
-/** What a model costs. Cached tokens mostly cost less to read and a little more to write. */
+/** A price as the reader would type it. */
+const shown = (usd: string | undefined) => usd?.replace(".", decimalSign()) ?? "";
+
+/** The prices of a model. Cached tokens mostly cost less to read and a little more to write. */
 function Prices({ price }: { price: Price | undefined }) {
   const [cached, setCached] = useState(!!price?.cache_read_usd || !!price?.cache_write_usd);
   const money = {
     inputMode: "decimal" as const,
-    pattern: "[0-9]{1,6}(\\.[0-9]{1,6})?",
-    title: "For example 3 or 0.25",
+    pattern: "[0-9]{1,6}([.,][0-9]{1,6})?",
+    title: t`For example 3 or 0.25`,
   };
   const ask = (e: ChangeEvent<HTMLInputElement>) => setCached(cached || e.target.value !== "");
   return (
     <Fields wide>
       <Field
-        label="Price of what it reads"
+        label={t`Input price`}
         name="input"
         required={cached}
-        defaultValue={price?.input_usd ?? ""}
-        hint="0 for a model on a computer of yours. Empty keeps what is known."
+        defaultValue={shown(price?.input_usd)}
+        hint={t`Enter 0 for a local model. Leave blank to keep the current price.`}
         {...money}
       />
       <Field
-        label="Price of what it writes"
+        label={t`Output price`}
         name="output"
         required={cached}
-        defaultValue={price?.output_usd ?? ""}
+        defaultValue={shown(price?.output_usd)}
         {...money}
       />
       <Field
-        label="Price of what it reads from its cache"
+        label={t`Cache read price`}
         name="cache_read"
-        defaultValue={price?.cache_read_usd ?? ""}
+        defaultValue={shown(price?.cache_read_usd)}
         onChange={ask}
-        hint="Empty: as much as what it reads."
+        hint={t`Leave blank to use the input price.`}
         {...money}
       />
       <Field
-        label="Price of what it writes to its cache"
+        label={t`Cache write price`}
         name="cache_write"
-        defaultValue={price?.cache_write_usd ?? ""}
+        defaultValue={shown(price?.cache_write_usd)}
         onChange={ask}
-        hint="Empty: as much as what it reads."
+        hint={t`Leave blank to use the input price.`}
         {...money}
       />
     </Fields>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { addEndpoint, changeEndpoint, type Endpoint, removeEndpoint, rotateEndpoint } from "#/api/notifications";
 import { useDeed } from "#/parts/deed";
@@ -8,8 +10,9 @@ import { Check, Fields } from "#/ui/Form";
 import { called, offered } from "./told";
 
 const touches = ["notifications"];
+const example = ["https:", "", "ntfy.example", "our-household"].join("/");
 
-/** Adds an address to which notifications go, or changes one. */
+/** Adds a webhook that receives notifications, or edits one. */
 export function EndpointForm(p: {
   endpoint: Endpoint | null;
   onClose: () => void;
@@ -19,17 +22,17 @@ export function EndpointForm(p: {
   const e = p.endpoint;
   const [asks, ask] = useState<"rotate" | "remove" | null>(null);
   const add = useDeed({ act: addEndpoint, proof: true, touches, quiet: true });
-  const change = useDeed({ act: changeEndpoint, proof: true, touches, said: "Saved", quiet: true });
+  const change = useDeed({ act: changeEndpoint, proof: true, touches, said: t`Saved`, quiet: true });
   const rotate = useDeed({ act: rotateEndpoint, proof: true, touches });
-  const remove = useDeed({ act: removeEndpoint, proof: true, touches, said: "The address is removed" });
+  const remove = useDeed({ act: removeEndpoint, proof: true, touches, said: t`Webhook removed` });
   if (e && asks === "rotate")
     return (
       <FormDialog
         open
         onClose={() => ask(null)}
-        title="Make a new secret?"
-        hint="Messages are signed with both secrets for 24 hours, so that none is lost while you change it at the receiver."
-        act="Make a new secret"
+        title={t`Rotate signing secret?`}
+        hint={t`Both secrets work for 24 hours, so you have time to update the receiver.`}
+        act={t`Rotate secret`}
         busy={rotate.isPending}
         onSubmit={() => rotate.mutate(e.id, { onSuccess: (r) => p.onSecret(r.secret) })}
       />
@@ -39,9 +42,9 @@ export function EndpointForm(p: {
       <FormDialog
         open
         onClose={() => ask(null)}
-        title="Remove this address?"
-        hint="Nothing is sent there any more, and what is on its way is dropped."
-        act="Remove the address"
+        title={t`Remove webhook?`}
+        hint={t`Nothing more will be sent to it, and pending messages are discarded.`}
+        act={t`Remove webhook`}
         fault
         busy={remove.isPending}
         onSubmit={() => remove.mutate(e.id, { onSuccess: p.onClose })}
@@ -53,25 +56,25 @@ export function EndpointForm(p: {
       open
       wide
       onClose={p.onClose}
-      title={e ? "Change the address" : "Add an address"}
-      hint="coffer posts a signed message to it (Standard Webhooks) and tries again for three days until it arrives."
-      act={e ? "Save" : "Add the address"}
+      title={e ? t`Edit webhook` : t`Add webhook`}
+      hint={t`coffer sends a signed message (Standard Webhooks) and retries for three days.`}
+      act={e ? t`Save` : t`Add webhook`}
       busy={save.isPending}
       error={save.error}
       foot={
         e && (
           <>
             <Button kind="quiet" onClick={() => ask("remove")}>
-              Remove
+              <Trans>Remove</Trans>
             </Button>
             <Button kind="quiet" onClick={() => ask("rotate")}>
-              New secret
+              <Trans>Rotate secret</Trans>
             </Button>
           </>
         )
       }
       onSubmit={(f) => {
-        const chosen = offered.filter((t) => f.has(t));
+        const chosen = offered.filter((type) => f.has(type));
         const body = {
           url: f.text("url"),
           events: chosen.length === offered.length ? [] : [...chosen],
@@ -85,41 +88,41 @@ export function EndpointForm(p: {
     >
       <Fields>
         <Field
-          label="Address"
+          label={t`URL`}
           name="url"
           type="url"
           required
           maxLength={500}
           defaultValue={e?.url ?? ""}
-          placeholder="ntfy.example/our-household, with https"
-          hint="https, or http within your own network."
+          placeholder={example}
+          hint={t`Must be https, or http on your own network.`}
         />
         <Field
-          label="Name"
+          label={t`Name`}
           name="description"
           maxLength={200}
           defaultValue={e?.description ?? ""}
-          placeholder="Kitchen"
+          placeholder={t`Kitchen`}
         />
       </Fields>
       <Fields wide>
-        {offered.map((t) => (
+        {offered.map((type) => (
           <Check
-            key={t}
-            name={t}
-            label={called(t)}
-            defaultChecked={!e || e.events.length === 0 || e.events.includes(t)}
+            key={type}
+            name={type}
+            label={called(type)}
+            defaultChecked={!e || e.events.length === 0 || e.events.includes(type)}
           />
         ))}
       </Fields>
       <Fields>
         <Check
           name="full"
-          label="With names from banks and reports"
-          hint="Otherwise messages have ids, days, amounts and your own names only."
+          label={t`Include bank and report names`}
+          hint={t`Otherwise messages only contain IDs, dates, amounts and names you set yourself.`}
           defaultChecked={e?.content === "full"}
         />
-        {e && <Check name="enabled" label="Turned on" defaultChecked={e.enabled} />}
+        {e && <Check name="enabled" label={t`Enabled`} defaultChecked={e.enabled} />}
       </Fields>
     </FormDialog>
   );

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { changeHousehold, type Household, household } from "#/api/settings";
@@ -12,16 +14,16 @@ import { Fields, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { every, hours, kept, zones } from "./words";
 
-const reviewed: Record<Household["review_history"], string> = {
-  from_link: "New payments",
-  all: "New payments and older ones",
-};
+const reviewed = (): Record<Household["review_history"], string> => ({
+  from_link: t`New transactions`,
+  all: t`New and historical transactions`,
+});
 
-const paid: Record<Household["paid_balances"], string> = {
-  manual: "When somebody asks for it",
-  daily: "Once a day for each bank, and when somebody asks",
-  never: "Never",
-};
+const paid = (): Record<Household["paid_balances"], string> => ({
+  manual: t`On request`,
+  daily: t`Daily and on request`,
+  never: t`Never`,
+});
 
 export function HouseholdCard() {
   const list = useQuery(household);
@@ -29,27 +31,27 @@ export function HouseholdCard() {
   const now = list.data;
   return (
     <Card
-      title="Household"
+      title={t`General`}
       foot={
         now && (
           <Button icon="edit" onClick={() => ask(true)}>
-            Change household
+            <Trans>Edit</Trans>
           </Button>
         )
       }
     >
-      {list.error && <Fault error={list.error} what="The household" retry={() => void list.refetch()} />}
+      {list.error && <Fault error={list.error} what={t`general settings`} retry={() => void list.refetch()} />}
       {!now && !list.error && <Bones rows={4} />}
       {now && (
         <Facts
           facts={[
-            ["Name", <bdi key="name">{now.household_name}</bdi>],
-            ["Currency", now.default_currency],
-            ["Time zone", now.time_zone],
-            ["To review", reviewed[now.review_history]],
-            ["Banks are read", every(now.default_sync_interval_seconds)],
-            ["Balances that may cost money", paid[now.paid_balances]],
-            ["Sync logs are kept", kept(now.retention_days)],
+            [t`Name`, <bdi key="name">{now.household_name}</bdi>],
+            [t`Currency`, now.default_currency],
+            [t`Time zone`, now.time_zone],
+            [t`Review`, reviewed()[now.review_history]],
+            [t`Sync frequency`, every(now.default_sync_interval_seconds)],
+            [t`Paid balance refreshes`, paid()[now.paid_balances]],
+            [t`Sync log retention`, kept(now.retention_days)],
           ]}
         />
       )}
@@ -63,15 +65,15 @@ function HouseholdForm({ now, onClose }: { now: Household; onClose: () => void }
     act: changeHousehold,
     proof: true,
     touches: ["settings", "overview"],
-    said: "Saved",
+    said: t`Saved`,
     quiet: true,
   });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title="Household"
-      act="Save"
+      title={t`Edit general settings`}
+      act={t`Save`}
       draft="household"
       wide
       busy={save.isPending}
@@ -92,39 +94,39 @@ function HouseholdForm({ now, onClose }: { now: Household; onClose: () => void }
       }
     >
       <Fields wide>
-        <Field label="Name" name="name" defaultValue={now.household_name} required maxLength={100} />
+        <Field label={t`Name`} name="name" defaultValue={now.household_name} required maxLength={100} />
         <Field
-          label="Currency"
+          label={t`Currency`}
           name="currency"
           defaultValue={now.default_currency}
           required
           pattern="[A-Za-z]{3}"
           maxLength={3}
-          hint="Three letters, such as EUR. For files that do not say theirs."
+          hint={t`Three-letter code, for example EUR. Used for files without a currency.`}
         />
         <Select
-          label="Time zone"
+          label={t`Time zone`}
           name="zone"
           defaultValue={now.time_zone}
           options={zones(now.time_zone).map((z) => [z, z.replaceAll("_", " ")])}
-          hint="When days and months begin."
+          hint={t`Sets when days and months start.`}
         />
         <Select
-          label="To review"
+          label={t`Review`}
           name="review"
           defaultValue={now.review_history}
-          options={Object.entries(reviewed)}
-          hint="Whether payments from before a bank was linked wait for a look too."
+          options={Object.entries(reviewed())}
+          hint={t`Which transactions go to Review when you connect a bank or import a file.`}
         />
         <Select
-          label="Balances that may cost money"
+          label={t`Paid balance refreshes`}
           name="paid"
           defaultValue={now.paid_balances}
-          options={Object.entries(paid)}
-          hint="Syncs bring balances for nothing. When a bank looks one up now, your provider may charge for it. Agents never can."
+          options={Object.entries(paid())}
+          hint={t`Regular syncs include free balances. Live refreshes may be billed by your provider. Agents can’t request them.`}
         />
         <Field
-          label="Read banks every … hours"
+          label={t`Sync banks every (hours)`}
           name="hours"
           type="number"
           min={0.25}
@@ -133,13 +135,13 @@ function HouseholdForm({ now, onClose }: { now: Household; onClose: () => void }
           defaultValue={hours(now.default_sync_interval_seconds)}
         />
         <Field
-          label="Keep sync logs for … days"
+          label={t`Keep sync logs for (days)`}
           name="days"
           type="number"
           min={1}
           max={3650}
           defaultValue={now.retention_days ?? ""}
-          hint="Empty: for ever. Payments and the activity are always kept."
+          hint={t`Leave blank to keep forever. Transactions and activity are always kept.`}
         />
       </Fields>
     </FormDialog>

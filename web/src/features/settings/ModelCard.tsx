@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import type { Schemas } from "#/api/client";
 import { type ModelName, setModel } from "#/api/settings";
@@ -8,32 +10,39 @@ import { Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Fields } from "#/ui/Form";
 import { Item, Lines } from "#/ui/Lines";
-import { DefaultModel, modelNames as names } from "./DefaultModel";
+import { DefaultModel, modelNames } from "./DefaultModel";
 import { ModelTest } from "./ModelTest";
 import { masked } from "./words";
 
-/** Where models are asked. Until one is set, no text of a payment leaves the server. */
+/** The providers of AI models. Until one is set, no transaction data leaves the server. */
 export function ModelCard({ models }: { models: Schemas["Models"] }) {
   const [open, setOpen] = useState<ModelName | null>(null);
+  const names = modelNames();
   const [tests, setTests] = useState<ModelName | null>(null);
   return (
-    <Card title="Models" flush foot="Until a model is set, nothing of a payment is sent to one.">
-      <Lines label="Models">
+    <Card title={t`AI models`} flush foot={t`No transaction data is sent to a model until you choose one.`}>
+      <Lines label={t`AI models`}>
         {(Object.keys(names) as ModelName[]).map((m) => (
           <Item
             key={m}
             name={names[m]}
-            hint={`${models[m].key.set ? `Key ${masked(models[m].key)}` : "No key"}${at(models[m].base_url)}`}
+            hint={described(models[m])}
             end={
               <>
-                {(models[m].key.set || models[m].base_url) && (
-                  <Button kind="quiet" aria-label={`Test: ${names[m]}`} onClick={() => setTests(m)}>
-                    Test
+                {hasServer(models[m]) && (
+                  <Button kind="quiet" aria-label={t`Test: ${{ provider: names[m] }}`} onClick={() => setTests(m)}>
+                    <Trans>Test</Trans>
                   </Button>
                 )}
-                <Button kind="quiet" aria-label={`${change(models[m])}: ${names[m]}`} onClick={() => setOpen(m)}>
-                  {change(models[m])}
-                </Button>
+                {hasServer(models[m]) ? (
+                  <Button kind="quiet" aria-label={t`Edit: ${{ provider: names[m] }}`} onClick={() => setOpen(m)}>
+                    <Trans>Edit</Trans>
+                  </Button>
+                ) : (
+                  <Button kind="quiet" aria-label={t`Add key: ${{ provider: names[m] }}`} onClick={() => setOpen(m)}>
+                    <Trans>Add key</Trans>
+                  </Button>
+                )}
               </>
             }
           />
@@ -48,22 +57,27 @@ export function ModelCard({ models }: { models: Schemas["Models"] }) {
   );
 }
 
-/** A server of one's own has an address and often no key. */
-const change = (m: Schemas["Model"]) => (m.key.set || m.base_url ? "Change" : "Set a key");
+/** Whether there is something to ask: a server of one's own has an address and often no key. */
+const hasServer = (m: Schemas["Model"]) => m.key.set || !!m.base_url;
 
-const noKey: Partial<Record<ModelName, string>> = { openai_compatible: "A model on a computer of yours needs none." };
+function described({ key, base_url }: Schemas["Model"]): string {
+  const has = key.set ? t`Key ${{ key: masked(key) }}` : t`No key`;
+  return base_url ? `${has} · ${base_url}` : has;
+}
 
-const at = (url: string | null) => (url ? ` · ${url}` : "");
+/** A hint for a key that is not set yet. */
+const noKey = (name: ModelName) =>
+  name === "openai_compatible" ? t`Not needed for a model on your own computer.` : undefined;
 
 function ModelForm({ name, model, onClose }: { name: ModelName; model: Schemas["Model"]; onClose: () => void }) {
-  const save = useDeed({ act: setModel, proof: true, touches: ["settings"], said: "Saved", quiet: true });
+  const save = useDeed({ act: setModel, proof: true, touches: ["settings"], said: t`Saved`, quiet: true });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={names[name]}
-      hint="The key is sealed and never shown again."
-      act="Save"
+      title={modelNames()[name]}
+      hint={t`The key is encrypted and never shown again.`}
+      act={t`Save`}
       busy={save.isPending}
       error={save.error}
       onSubmit={(f) =>
@@ -75,26 +89,26 @@ function ModelForm({ name, model, onClose }: { name: ModelName; model: Schemas["
       foot={
         model.key.set && (
           <Button kind="quiet" onClick={() => save.mutate({ provider: name, key: null }, { onSuccess: onClose })}>
-            Remove key
+            <Trans>Remove key</Trans>
           </Button>
         )
       }
     >
       <Fields>
         <Field
-          label="Key"
+          label={t`API key`}
           name="key"
           autoComplete="off"
           data-secret=""
           required={name === "anthropic" && !model.key.set}
-          hint={model.key.set ? `Now ${masked(model.key)}; empty keeps it.` : noKey[name]}
+          hint={model.key.set ? t`Current: ${{ key: masked(model.key) }}. Leave blank to keep it.` : noKey(name)}
         />
         <Field
-          label="Address"
+          label={t`Base URL`}
           name="url"
           type="url"
           defaultValue={model.base_url ?? ""}
-          hint="Empty: the provider’s own. Another address needs the key again."
+          hint={t`Leave blank for the provider’s default. Changing it requires the key again.`}
         />
       </Fields>
     </FormDialog>

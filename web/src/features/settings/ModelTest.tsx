@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { Schemas } from "#/api/client";
 import { type ModelName, testModel } from "#/api/settings";
 import { useDeed } from "#/parts/deed";
@@ -16,20 +18,26 @@ export function ModelTest(p: { provider: ModelName; model: string; onClose: () =
     <FormDialog
       open
       onClose={p.onClose}
-      title="Test a model"
-      hint="It is asked once, with a made-up prompt as long as a real one. Nothing of your payments is sent."
-      act={test.data ? "Test again" : "Test model"}
+      title={t`Test model`}
+      hint={t`Sends one sample prompt of realistic length. None of your data is sent.`}
+      act={test.data ? t`Test again` : t`Test model`}
       busy={test.isPending}
       error={test.error}
       onSubmit={(f) => test.mutate({ provider: p.provider, model: f.text("model") })}
     >
       <Fields>
-        <Field label="Model" name="model" required defaultValue={p.model} hint="As its provider names it." />
+        <Field
+          label={t`Model`}
+          name="model"
+          required
+          defaultValue={p.model}
+          hint={t`Exact name used by the provider.`}
+        />
       </Fields>
       {test.isPending && (
         <p className="small dim" aria-live="polite">
-          The model has up to 80 seconds; one that must be loaded first needs some of them.
-          <Progress label="Waits for the model" done={0} />
+          <Trans>The test waits up to 80 seconds. A local model may need some of that time to load.</Trans>
+          <Progress label={t`Waiting for the model…`} done={0} />
         </p>
       )}
       {test.data && !test.isPending && <Result test={test.data} />}
@@ -37,26 +45,25 @@ export function ModelTest(p: { provider: ModelName; model: string; onClose: () =
   );
 }
 
-const yes = (is: boolean) => (is ? "Yes" : "No");
+const yes = (is: boolean) => (is ? t`Yes` : t`No`);
 
-/** What a test found: first whether the model will do and what to do if not, then what that rests on. */
-function Result({ test: t }: { test: Schemas["ModelTest"] }) {
+/** The result of a test: first whether the model is good enough and what to do if not, then the evidence. */
+function Result({ test }: { test: Schemas["ModelTest"] }) {
   return (
-    <section aria-live="polite" aria-label="What the test found">
+    <section aria-live="polite" aria-label={t`Test result`}>
       <Fields>
-        <Note mood={t.ok ? "good" : "warn"}>
+        <Note mood={test.ok ? "good" : "warn"}>
           <span>
-            {t.ok ? "Workflows can use it. " : "Workflows cannot use it yet. "}
-            <bdi>{sentence(t.message)}</bdi>
+            {test.ok ? t`Ready for workflows.` : t`Not ready for workflows.`} <bdi>{sentence(test.message)}</bdi>
           </span>
         </Note>
         <Facts
           facts={[
-            ["Called the tool", yes(t.tool_call)],
-            ["Read the beginning", yes(t.code_seen)],
-            ["Tokens", counted(t)],
-            ["Cost", <Cost key="cost" usd={t.cost_usd ?? null} />],
-            ["Time", seconds(t.took_ms)],
+            [t`Tool call`, yes(test.tool_call)],
+            [t`Full prompt read`, yes(test.code_seen)],
+            [t`Tokens`, counted(test)],
+            [t`Cost`, <Cost key="cost" usd={test.cost_usd ?? null} />],
+            [t`Time`, seconds(test.took_ms)],
           ]}
         />
       </Fields>

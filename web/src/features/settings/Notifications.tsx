@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Endpoint, endpoints, resend, type Told, testEndpoint, told } from "#/api/notifications";
@@ -15,7 +17,7 @@ import { When } from "./When";
 
 const touches = ["notifications"];
 
-/** Where the household is told what happened, and whether it arrived. */
+/** The webhooks that receive notifications, and whether messages arrived. */
 export function Notifications() {
   const list = useQuery(endpoints);
   const [asks, ask] = useState<Endpoint | "new" | null>(null);
@@ -23,24 +25,24 @@ export function Notifications() {
   const all = list.data?.endpoints ?? [];
   return (
     <Card
-      title="Notifications"
+      title={t`Notifications`}
       flush
       foot={
         <>
           <Button icon="plus" onClick={() => ask("new")}>
-            Add an address
+            <Trans>Add webhook</Trans>
           </Button>
           {all.length > 0 && <When />}
         </>
       }
     >
-      {list.error && <Fault error={list.error} what="The addresses" retry={() => void list.refetch()} />}
+      {list.error && <Fault error={list.error} what={t`webhooks`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={2} />}
-      <Lines label="Addresses of notifications">
+      <Lines label={t`Notification webhooks`}>
         {list.data && all.length === 0 && (
           <Item
-            name="Nobody is told yet"
-            hint="Add the address of ntfy, Home Assistant or a program of yours, and coffer posts a signed message to it when a bank needs a sign-in or a report arrives."
+            name={t`No notifications set up`}
+            hint={t`Send alerts to ntfy, Home Assistant or your own app, for example when a bank needs reconnecting or a report arrives.`}
           />
         )}
         {all.map((e) => (
@@ -60,10 +62,10 @@ export function Notifications() {
       )}
       <Once
         open={secret !== null}
-        title="The signing secret"
-        what="secret"
+        title={t`Signing secret`}
+        what={t`secret`}
         secret={secret ?? ""}
-        hint="Give it to the receiver, so that it can tell coffer’s messages from others. ntfy and Home Assistant need none."
+        hint={t`Add it to the receiver so it can verify messages from coffer. ntfy and Home Assistant don’t need it.`}
         onDone={() => show(null)}
       />
     </Card>
@@ -75,7 +77,7 @@ function Line({ endpoint, onChange }: { endpoint: Endpoint; onChange: () => void
     act: testEndpoint,
     proof: true,
     touches,
-    said: (r) => (r.delivered ? "The test message arrived" : `It did not arrive: ${r.error}`),
+    said: (r) => (r.delivered ? t`Test message delivered` : t`Test message failed: ${{ reason: r.error ?? "" }}`),
   });
   const name = endpoint.description ?? hostOf(endpoint.url);
   return (
@@ -95,13 +97,13 @@ function Line({ endpoint, onChange }: { endpoint: Endpoint; onChange: () => void
               kind="quiet"
               disabled={test.isPending}
               onClick={() => test.mutate(endpoint.id)}
-              aria-label={`Test ${name}`}
+              aria-label={t`Test ${name}`}
             >
-              {test.isPending ? "Testing…" : "Test"}
+              {test.isPending ? t`Testing…` : t`Test`}
             </Button>
           )}
-          <Button icon="edit" onClick={onChange} aria-label={`Change ${name}`}>
-            Change
+          <Button icon="edit" onClick={onChange} aria-label={t`Edit ${name}`}>
+            <Trans>Edit</Trans>
           </Button>
         </>
       }
@@ -109,16 +111,16 @@ function Line({ endpoint, onChange }: { endpoint: Endpoint; onChange: () => void
   );
 }
 
-/** What was last told. */
+/** The latest messages. */
 function Last() {
   const list = useQuery(told);
   const rows = list.data?.notifications ?? [];
   return (
-    <Fold name="Last messages">
-      {list.error && <Fault error={list.error} what="The messages" retry={() => void list.refetch()} />}
-      <Lines label="Last messages">
+    <Fold name={t`Recent messages`}>
+      {list.error && <Fault error={list.error} what={t`recent messages`} retry={() => void list.refetch()} />}
+      <Lines label={t`Recent messages`}>
         {list.data && rows.length === 0 && (
-          <Item name="Nothing has happened yet" hint="What is sent appears here, with whether it arrived." />
+          <Item name={t`No messages yet`} hint={t`Sent messages and their delivery status appear here.`} />
         )}
         {rows.map((n) => (
           <Message key={n.id} told={n} />
@@ -129,7 +131,7 @@ function Last() {
 }
 
 function Message({ told: n }: { told: Told }) {
-  const again = useDeed({ act: resend, proof: true, touches, said: "It is sent again" });
+  const again = useDeed({ act: resend, proof: true, touches, said: t`Resending` });
   const how = fared(n);
   const failed = how.mood === "bad" && n.type !== "endpoint.test";
   return (
@@ -145,9 +147,9 @@ function Message({ told: n }: { told: Told }) {
               kind="quiet"
               disabled={again.isPending}
               onClick={() => again.mutate(n.id)}
-              aria-label={`Send again: ${n.message}`}
+              aria-label={t`Resend: ${{ message: n.message }}`}
             >
-              Send again
+              <Trans>Resend</Trans>
             </Button>
           )}
         </>

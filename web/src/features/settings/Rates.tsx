@@ -1,7 +1,11 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteRate, type Rate, rates, setRate } from "#/api/networth";
 import { dayShort, localDay } from "#/lib/dates";
+import { plainRate } from "#/lib/money";
+import { plain } from "#/lib/typed";
 import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
@@ -14,18 +18,18 @@ import { toasts } from "#/ui/toasts";
 
 const touches = ["settings", "accounts"] as const;
 
-/** The household's own exchange rates. Nothing is fetched: what is not entered is not converted. */
+/** The household's own exchange rates. Nothing is fetched: a currency without a rate is not converted. */
 export function Rates() {
   const list = useQuery(rates);
   const [asks, ask] = useState(false);
   const today = localDay(new Date());
-  const again = useDeed({ act: setRate, touches, said: "The rate is back" });
+  const again = useDeed({ act: setRate, touches, said: t`Rate restored` });
   const remove = useDeed({
     act: async (r: Rate) => {
       await deleteRate(r.id);
       const { iso_currency_code, in: other, date, rate } = r;
       toasts.say({
-        text: "The rate is removed",
+        text: t`Rate removed`,
         undo: () => again.mutate({ iso_currency_code, in: other, date, rate }),
       });
     },
@@ -33,31 +37,31 @@ export function Rates() {
   });
   return (
     <Card
-      title="Exchange rates"
+      title={t`Exchange rates`}
       flush
       foot={
         <Button icon="plus" onClick={() => ask(true)}>
-          Enter a rate
+          <Trans>Add rate</Trans>
         </Button>
       }
     >
-      {list.error && <Fault error={list.error} what="The rates" retry={() => void list.refetch()} />}
+      {list.error && <Fault error={list.error} what={t`exchange rates`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={2} />}
-      <Lines label="Exchange rates">
+      <Lines label={t`Exchange rates`}>
         {list.data?.rates.length === 0 && (
           <Item
-            name="No rates yet"
-            hint="With a rate for each currency, net worth is also shown in one. Coffer never fetches rates."
+            name={t`No exchange rates`}
+            hint={t`Add rates to see your net worth in one currency. coffer doesn’t fetch rates.`}
           />
         )}
         {list.data?.rates.map((r) => (
           <Item
             key={r.id}
-            name={`1 ${r.iso_currency_code} = ${r.rate} ${r.in}`}
-            hint={`From ${dayShort(r.date, today)} on`}
+            name={`1 ${r.iso_currency_code} = ${plainRate(r.rate)} ${r.in}`}
+            hint={t`From ${{ day: dayShort(r.date, today) }}`}
             end={
               <Button icon="trash" onClick={() => remove.mutate(r)} disabled={remove.isPending}>
-                Remove
+                <Trans>Remove</Trans>
               </Button>
             }
           />
@@ -69,14 +73,14 @@ export function Rates() {
 }
 
 function RateForm({ today, onClose }: { today: string; onClose: () => void }) {
-  const save = useDeed({ act: setRate, touches, said: "The rate is set", quiet: true });
+  const save = useDeed({ act: setRate, touches, said: t`Rate added`, quiet: true });
   return (
     <FormDialog
       open
       onClose={onClose}
-      title="Enter a rate"
-      hint="It holds from its day on, in both directions, until the next rate of the two."
-      act="Set the rate"
+      title={t`Add rate`}
+      hint={t`Used in both directions from this date until you add a newer one.`}
+      act={t`Add rate`}
       busy={save.isPending}
       error={save.error}
       onSubmit={(f) =>
@@ -85,24 +89,28 @@ function RateForm({ today, onClose }: { today: string; onClose: () => void }) {
             iso_currency_code: f.text("of").toUpperCase(),
             in: f.text("in").toUpperCase(),
             date: f.text("day"),
-            rate: Number(f.text("rate").replace(",", ".")),
+            rate: Number(plain(f.text("rate"), 9)),
           },
           { onSuccess: onClose },
         )
       }
     >
       <Fields>
-        <Field label="One" name="of" placeholder="USD" pattern="[A-Za-z]{3}" maxLength={3} required />
+        <Field label={t`1 unit of`} name="of" placeholder="USD" pattern="[A-Za-z]{3}" maxLength={3} required />
         <Field
-          label="is worth"
+          label={t`equals`}
           name="rate"
-          placeholder="0.92"
+          placeholder={plainRate(0.92)}
           inputMode="decimal"
-          pattern="[0-9]+([.,][0-9]{1,9})?"
+          pattern="[0-9.,'’ ]*[0-9]"
           required
+          onBlur={(e) => {
+            const rate = plain(e.currentTarget.value, 9);
+            if (rate !== null) e.currentTarget.value = plainRate(Number(rate));
+          }}
         />
-        <Field label="in" name="in" placeholder="EUR" pattern="[A-Za-z]{3}" maxLength={3} required />
-        <Field label="From" name="day" type="date" defaultValue={today} required />
+        <Field label={t`in`} name="in" placeholder="EUR" pattern="[A-Za-z]{3}" maxLength={3} required />
+        <Field label={t`Effective from`} name="day" type="date" defaultValue={today} required />
       </Fields>
     </FormDialog>
   );

@@ -1,7 +1,11 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useEffect } from "react";
 import { models, providers, version } from "#/api/settings";
 import { Fault } from "#/parts/Fault";
-import { ForAdmins } from "#/parts/rights";
+import { ForAdmins, useCan } from "#/parts/rights";
 import { Top } from "#/parts/Top";
 import { Bones, Card } from "#/ui/Card";
 import { Facts, Page } from "#/ui/Page";
@@ -13,35 +17,76 @@ import { Rates } from "./Rates";
 import { TakeOut } from "./TakeOut";
 import { Webhooks } from "./Webhooks";
 
-/** How the household is set up: its name and money, where banks and models are asked, and the way out. */
-export function SettingsPage() {
+/** A part of the settings, for admins alone. */
+const Part = ({ children }: { children: ReactNode }) => (
+  <>
+    <Top title={t`Settings`} />
+    <ForAdmins>
+      <Page>{children}</Page>
+    </ForAdmins>
+  </>
+);
+
+/** The settings of the household itself. Those who are no admins begin with what they can see. */
+export function GeneralPage() {
+  const can = useCan();
+  const go = useNavigate();
+  const elsewhere = can.known && !can.admin;
+  useEffect(() => {
+    if (elsewhere) void go({ to: "/settings/members", search: {}, replace: true });
+  }, [elsewhere, go]);
+  if (elsewhere) return null;
   return (
-    <>
-      <Top title="Settings" />
-      <ForAdmins>
-        <Page
-          aside={
-            <>
-              <TakeOut />
-              <About />
-            </>
-          }
-        >
-          <HouseholdCard />
-          <Notifications />
-          <Rates />
-          <Providers />
-          <Models />
-          <Webhooks />
-        </Page>
-      </ForAdmins>
-    </>
+    <Part>
+      <HouseholdCard />
+    </Part>
   );
 }
 
+export const ProvidersPage = () => (
+  <Part>
+    <Providers />
+    <Webhooks />
+  </Part>
+);
+
+export const ModelsPage = () => (
+  <Part>
+    <Models />
+  </Part>
+);
+
+export const NotificationsPage = () => (
+  <Part>
+    <Notifications />
+  </Part>
+);
+
+export const RatesPage = () => (
+  <Part>
+    <Rates />
+  </Part>
+);
+
+export const ExportPage = () => (
+  <Part>
+    <TakeOut />
+  </Part>
+);
+
+/** The version of the server, for everyone. */
+export const AboutPage = () => (
+  <>
+    <Top title={t`Settings`} />
+    <Page>
+      <About />
+    </Page>
+  </>
+);
+
 function Providers() {
   const list = useQuery(providers);
-  if (list.error) return <Fault error={list.error} what="The bank services" retry={() => void list.refetch()} />;
+  if (list.error) return <Fault error={list.error} what={t`bank providers`} retry={() => void list.refetch()} />;
   if (!list.data) return <Wait />;
   return (
     <>
@@ -53,7 +98,7 @@ function Providers() {
 
 function Models() {
   const list = useQuery(models);
-  if (list.error) return <Fault error={list.error} what="The models" retry={() => void list.refetch()} />;
+  if (list.error) return <Fault error={list.error} what={t`AI models`} retry={() => void list.refetch()} />;
   return list.data ? <ModelCard models={list.data} /> : <Wait />;
 }
 
@@ -67,14 +112,14 @@ function About() {
   const { data } = useQuery(version);
   return (
     <Card
-      title="This server"
+      title={t`About`}
       foot={
         <>
           <a className="link" href="/account">
-            Your account
+            <Trans>Your account</Trans>
           </a>
           <a className="link" href="/docs">
-            The API
+            <Trans>API reference</Trans>
           </a>
         </>
       }
@@ -82,9 +127,9 @@ function About() {
       {data ? (
         <Facts
           facts={[
-            ["Version", data.version],
-            ["API", data.contract_version],
-            ["Address", location.host],
+            [t`Version`, data.version],
+            [t`API`, data.contract_version],
+            [t`Address`, location.host],
           ]}
         />
       ) : (

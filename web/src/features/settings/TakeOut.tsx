@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { ended, type Job, job } from "#/api/jobs";
@@ -5,18 +7,19 @@ import { type Format, takeOut } from "#/api/settings";
 import { moment } from "#/lib/dates";
 import { useDeed } from "#/parts/deed";
 import { filled } from "#/parts/FormDialog";
+import { refusal } from "#/parts/refusals";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Fields, Note, Progress, Select } from "#/ui/Form";
 
-const formats: readonly (readonly [Format, string])[] = [
-  ["archive", "Everything, for another coffer"],
-  ["csv", "Payments, as CSV"],
-  ["hledger", "Payments, for hledger"],
-  ["beancount", "Payments, for Beancount"],
+const formats = (): readonly (readonly [Format, string])[] => [
+  ["archive", t`Full archive`],
+  ["csv", t`Transactions (CSV)`],
+  ["hledger", t`Transactions (hledger)`],
+  ["beancount", t`Transactions (Beancount)`],
 ];
 
-/** The way out: everything in one file, by a link that works once. */
+/** Exports data as one file, by a link that works once. */
 export function TakeOut() {
   const begin = useDeed({ act: takeOut, proof: true, touches: ["jobs"] });
   const [at, follow] = useState<string | null>(null);
@@ -25,12 +28,12 @@ export function TakeOut() {
     begin.mutate(filled(e.currentTarget).text("format") as Format, { onSuccess: (j) => follow(j.id) });
   };
   return (
-    <Card title="Take everything out">
+    <Card title={t`Export data`}>
       <form onSubmit={submit}>
         <Fields>
-          <Select label="What it holds" name="format" options={formats} />
+          <Select label={t`Format`} name="format" options={formats()} />
           <Button type="submit" icon="download" disabled={begin.isPending}>
-            Make the file
+            <Trans>Export</Trans>
           </Button>
           {at && <Follow key={at} id={at} />}
         </Fields>
@@ -42,15 +45,15 @@ export function TakeOut() {
 function Follow({ id }: { id: string }) {
   const { data } = useQuery(job(id));
   if (!data || !ended(data))
-    return <Progress label="The file is being made" done={data?.progress?.done ?? 0} of={data?.progress?.total} />;
+    return <Progress label={t`Preparing export…`} done={data?.progress?.done ?? 0} of={data?.progress?.total} />;
   const link = linkOf(data);
-  if (!link) return <Note mood="bad">{data.error?.message ?? "The file could not be made."}</Note>;
+  if (!link) return <Note mood="bad">{data.error ? refusal(data.error) : t`Export failed.`}</Note>;
   return (
     <Note mood="good">
       <a className="link" href={link.path} download>
-        Download the file
+        <Trans>Download</Trans>
       </a>
-      <span className="small dim">works once, until {moment(link.until)}</span>
+      <span className="small dim">{t`one-time link, expires ${{ time: moment(link.until) }}`}</span>
     </Note>
   );
 }

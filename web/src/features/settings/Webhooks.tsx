@@ -1,30 +1,37 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { webhooks } from "#/api/settings";
 import { moment } from "#/lib/dates";
+import { number } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
 import { Bones, Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 
 const states = {
-  received: ["Arrived", "plain"],
-  processed: ["Read", "in"],
-  error: ["Failed", "bad"],
+  received: [msg`Received`, "plain"],
+  processed: [msg`Processed`, "in"],
+  error: [msg`Failed`, "bad"],
 } as const;
 
-/** What bank services last told by themselves. */
+/** The latest webhooks of bank providers. */
 export function Webhooks() {
   const list = useQuery(webhooks);
   const all = list.data?.webhook_events ?? [];
   return (
-    <Card title="News from bank services" aside={list.data && list.data.total > 5 && `5 of ${list.data.total}`} flush>
-      {list.error && <Fault error={list.error} what="The news" retry={() => void list.refetch()} />}
+    <Card
+      title={t`Bank provider webhooks`}
+      aside={list.data && list.data.total > 5 && t`5 of ${{ total: number(list.data.total) }}`}
+      flush
+    >
+      {list.error && <Fault error={list.error} what={t`provider webhooks`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={2} />}
-      <Lines label="News from bank services">
+      <Lines label={t`Bank provider webhooks`}>
         {list.data && all.length === 0 && (
           <Item
-            name="Nothing has come yet"
-            hint="Without it, new payments come with the next scheduled read. A server that cannot be reached from outside gets none."
+            name={t`No webhooks received`}
+            hint={t`Optional. Without webhooks, new transactions arrive with the next scheduled sync.`}
           />
         )}
         {all.map((e) => (
@@ -35,7 +42,7 @@ export function Webhooks() {
             end={
               <>
                 <span className="small dim">{moment(e.created_at)}</span>
-                <Badge mood={states[e.status][1]}>{states[e.status][0]}</Badge>
+                <Badge mood={states[e.status][1]}>{i18n._(states[e.status][0])}</Badge>
               </>
             }
           />

@@ -1,23 +1,28 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { changeHousehold, type Household, household } from "#/api/settings";
+import { hourName } from "#/lib/dates";
+import { cents } from "#/lib/money";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { limits } from "./told";
 
-const hours = Array.from({ length: 24 }, (_, h) => [String(h), `${String(h).padStart(2, "0")}:00`] as const);
+const hours = () => Array.from({ length: 24 }, (_, h) => [String(h), hourName(h)] as const);
 
-/** From when on charges are told of, and what waits for review. */
+/** Which transactions are large enough for a notification, and when to be reminded of the review. */
 export function When() {
   const now = useQuery(household).data;
   const [asks, ask] = useState(false);
   return (
     <>
       <Button kind="quiet" disabled={!now} onClick={() => ask(true)}>
-        What is worth telling
+        <Trans>Notification rules</Trans>
       </Button>
       {asks && now && <Form now={now} onClose={() => ask(false)} />}
     </>
@@ -25,14 +30,14 @@ export function When() {
 }
 
 function Form({ now, onClose }: { now: Household; onClose: () => void }) {
-  const save = useDeed({ act: changeHousehold, proof: true, touches: ["settings"], said: "Saved", quiet: true });
+  const save = useDeed({ act: changeHousehold, proof: true, touches: ["settings"], said: t`Saved`, quiet: true });
   const large = now.large_charge.find((l) => l.iso_currency_code === now.default_currency);
   return (
     <FormDialog
       open
       onClose={onClose}
-      title="What is worth telling"
-      act="Save"
+      title={t`Notification rules`}
+      act={t`Save`}
       busy={save.isPending}
       error={save.error}
       onSubmit={(f) => {
@@ -47,23 +52,21 @@ function Form({ now, onClose }: { now: Household; onClose: () => void }) {
       }}
     >
       <Fields>
-        <Field
-          label={`Payments from … ${now.default_currency}`}
+        <AmountField
+          label={t`Large transactions, from (${{ currency: now.default_currency }})`}
           name="large"
-          inputMode="decimal"
-          pattern="[0-9]{1,9}([.,][0-9]{1,2})?"
-          title="For example 500"
-          defaultValue={large ? String(large.amount) : ""}
-          hint="Empty: no payment is told of for its size."
+          checked
+          amount={large && cents(large.amount)}
+          hint={t`Leave blank to turn off.`}
         />
         <Select
-          label="What waits for review, each day from"
+          label={t`Daily review reminder at`}
           name="hour"
           defaultValue={now.review_digest ? String(now.review_digest.hour) : ""}
-          options={[["", "Never"], ...hours]}
+          options={[["", t`Off`], ...hours()]}
         />
         <Field
-          label="If at least … wait"
+          label={t`Only if at least this many are waiting`}
           name="least"
           type="number"
           min={1}

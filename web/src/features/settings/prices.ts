@@ -2,7 +2,7 @@ import type { Schemas } from "#/api/client";
 
 export type Price = Schemas["ModelPrice"];
 
-/** What a form says about a model's price: each in US dollars for a million tokens, null if it was left empty. */
+/** A model's prices in a form: each in US dollars for a million tokens, null if it was left empty. */
 export type Given = Record<"input" | "output" | "cache_read" | "cache_write", string | null>;
 
 /**

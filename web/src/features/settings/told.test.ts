@@ -11,20 +11,20 @@ it("shows only the host of an address", () => {
 });
 
 it("says what an endpoint takes", () => {
-  expect(endpointHint(endpoint({}))).toBe("Everything");
+  expect(endpointHint(endpoint({}))).toBe("All events");
   expect(endpointHint(endpoint({ events: ["sync.failed"], content: "full" }))).toBe(
-    "A bank cannot be read · with names from banks",
+    "Bank sync failed · includes bank names",
   );
-  expect(endpointHint(endpoint({ enabled: false }))).toBe("Turned off");
-  expect(endpointHint(endpoint({ enabled: false, disabled_reason: "gone" }))).toContain("no more messages");
+  expect(endpointHint(endpoint({ enabled: false }))).toBe("Off");
+  expect(endpointHint(endpoint({ enabled: false, disabled_reason: "gone" }))).toBe("Off: the receiver unsubscribed");
 });
 
 it("tells the worst of what became of a notification", () => {
   const told = (...states: string[]) =>
     ({ deliveries: states.map((state) => ({ state, last_error: state === "failed" ? "no" : null })) }) as Told;
-  expect(fared(told()).word).toBe("Nobody to tell");
-  expect(fared(told("delivered", "pending")).word).toBe("On its way");
-  expect(fared(told("delivered", "pending", "failed"))).toEqual({ mood: "bad", word: "Not delivered", why: "no" });
+  expect(fared(told()).word).toBe("No recipients");
+  expect(fared(told("delivered", "pending")).word).toBe("Sending");
+  expect(fared(told("delivered", "pending", "failed"))).toEqual({ mood: "bad", word: "Failed", why: "no" });
   expect(fared(told("delivered")).word).toBe("Delivered");
 });
 

@@ -12,7 +12,7 @@ it("says how often", () => {
 });
 
 it("says for how long", () => {
-  expect([null, 1, 365].map(kept)).toEqual(["For ever", "1 day", "365 days"]);
+  expect([null, 1, 365].map(kept)).toEqual(["Forever", "1 day", "365 days"]);
 });
 
 it("offers the zone that is set even if the browser does not know it", () => {
@@ -22,6 +22,6 @@ it("offers the zone that is set even if the browser does not know it", () => {
 
 it("says what a test of a model took", () => {
   expect(counted({ input_tokens: 8120, output_tokens: 40 })).toBe("8,120 in, 40 out");
-  expect(counted({ input_tokens: null, output_tokens: null })).toBe("Its server does not count them");
+  expect(counted({ input_tokens: null, output_tokens: null })).toBe("Not reported by the server");
   expect([20, 1000, 1260, 12_400].map(seconds)).toEqual(["0.1 seconds", "1 second", "1.3 seconds", "12 seconds"]);
 });

@@ -1,20 +1,21 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
+import { number } from "#/lib/words";
 /** Seconds as people say them. */
 export function every(seconds: number): string {
-  for (const [unit, size] of [
-    ["day", 86_400],
-    ["hour", 3600],
-    ["minute", 60],
-  ] as const) {
-    const n = seconds / size;
-    if (Number.isInteger(n) && n >= 1) return n === 1 ? `Every ${unit}` : `Every ${n} ${unit}s`;
-  }
-  return `Every ${seconds} seconds`;
+  const whole = (size: number) => (seconds >= size && seconds % size === 0 ? seconds / size : 0);
+  const [days, hours, minutes] = [whole(86_400), whole(3600), whole(60)];
+  if (days) return plural(days, { one: "Every day", other: "Every # days" });
+  if (hours) return plural(hours, { one: "Every hour", other: "Every # hours" });
+  if (minutes) return plural(minutes, { one: "Every minute", other: "Every # minutes" });
+  return plural(seconds, { one: "Every second", other: "Every # seconds" });
 }
 
 export const hours = (seconds: number) => Math.round((seconds / 3600) * 100) / 100;
 
 /** How long sync logs are kept. */
-export const kept = (days: number | null) => (days === null ? "For ever" : days === 1 ? "1 day" : `${days} days`);
+export const kept = (days: number | null) =>
+  days === null ? t`Forever` : plural(days, { one: "# day", other: "# days" });
 
 /** The time zones that this browser knows, with the one that is set. */
 export function zones(now: string): string[] {
@@ -22,29 +23,48 @@ export function zones(now: string): string[] {
   return known.includes(now) ? known : [now, ...known];
 }
 
-/** What a secret shows of itself. */
+/** The visible part of a secret. */
 export const masked = (f: { set: boolean; hint?: string; masked?: string; value?: string }) =>
-  f.set ? (f.masked ?? f.hint ?? f.value ?? "set") : "Not set";
+  f.set ? (f.masked ?? f.hint ?? f.value ?? t`set`) : t`Not set`;
 
 /** The fields of a provider, in words; those that hold several lines are pasted. */
-export const fields: Record<string, { name: string; hint?: string; lines?: true; open?: true }> = {
-  client_id: { name: "Client ID", open: true },
-  secret: { name: "Secret" },
-  application_id: { name: "Application ID", open: true },
-  certificate: { name: "Certificate", lines: true, hint: "PEM; needed outside the sandbox" },
-  private_key: { name: "Private key", lines: true, hint: "PEM, of that certificate" },
-  signing_key: { name: "Token signing key", hint: "Without it, the result of Teller Connect is not verified" },
-  webhook_secrets: { name: "Webhook secrets", hint: "Parted by commas" },
+const fields: Record<string, { name: MessageDescriptor; hint?: MessageDescriptor; lines?: true }> = {
+  client_id: { name: msg`Client ID` },
+  secret: { name: msg`Secret` },
+  application_id: { name: msg`Application ID` },
+  certificate: { name: msg`Certificate`, lines: true, hint: msg`PEM; required outside the sandbox` },
+  private_key: { name: msg`Private key`, lines: true, hint: msg`PEM key for that certificate` },
+  signing_key: { name: msg`Token signing key`, hint: msg`Needed to verify results from Teller Connect` },
+  webhook_secrets: { name: msg`Webhook secrets`, hint: msg`Separate with commas` },
 };
 
+export function fieldOf(key: string): { name: string; hint?: string; lines?: true } {
+  const f = fields[key];
+  if (!f) return { name: key };
+  return { name: i18n._(f.name), hint: f.hint && i18n._(f.hint), lines: f.lines };
+}
+
+const environments: Record<string, MessageDescriptor> = {
+  sandbox: msg`Sandbox (test banks)`,
+  development: msg`Development`,
+  production: msg`Production (real banks)`,
+};
+export const environment = (key: string) => (environments[key] ? i18n._(environments[key]) : key);
+
 /** How many tokens a test took. */
-export function counted(t: { input_tokens: number | null; output_tokens: number | null }): string {
-  if (t.input_tokens === null || t.output_tokens === null) return "Its server does not count them";
-  return `${t.input_tokens.toLocaleString("en")} in, ${t.output_tokens.toLocaleString("en")} out`;
+export function counted({
+  input_tokens: a,
+  output_tokens: b,
+}: {
+  input_tokens: number | null;
+  output_tokens: number | null;
+}): string {
+  if (a === null || b === null) return t`Not reported by the server`;
+  return t`${{ input: number(a) }} in, ${{ output: number(b) }} out`;
 }
 
 /** A time in seconds, to the tenth below ten. */
 export function seconds(ms: number): string {
   const s = ms < 10_000 ? Math.max(1, Math.round(ms / 100)) / 10 : Math.round(ms / 1000);
-  return s === 1 ? "1 second" : `${s} seconds`;
+  return plural(s, { one: "# second", other: "# seconds" });
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { createTarget, type Target } from "#/api/targets";
 import { table } from "#/api/transactions";
@@ -13,7 +15,7 @@ import { Item, Lines } from "#/ui/Lines";
 import { touches } from "./TargetForm";
 import { type Proposal, proposals } from "./words";
 
-/** What the largest categories cost on average in the last three months, as targets that one press sets. */
+/** Budgets suggested for the largest categories from the last three months; one press adds one. */
 export function Proposals({ now, have }: { now: string; have: readonly Target[] }) {
   const money = useMoney();
   const { look, name, kind } = useCategories();
@@ -31,27 +33,27 @@ export function Proposals({ now, have }: { now: string; have: readonly Target[] 
     act: (p: Proposal) =>
       createTarget({ category: p.category, amount: Number(text(p.amount)), iso_currency_code: p.currency }),
     touches,
-    said: (_, p) => `Target for ${name(p.category)} set`,
+    said: (_, p) => t`${{ category: name(p.category) }} budget added`,
     change: (r) => r.change,
   });
   const list = proposals(query.data?.pivot, kind, have);
   if (list.length === 0) return null;
   return (
-    <Card title="Proposed" aside="a little above the average of the last three months" flush>
-      <Lines label="Proposed targets">
+    <Card title={t`Suggested budgets`} aside={t`Slightly above your 3-month average`} flush>
+      <Lines label={t`Suggested budgets`}>
         {list.map((p) => (
           <Item
             key={p.category + p.currency}
             mark={<Tile {...look(p.category)} />}
             name={name(p.category)}
-            hint={`${money(p.amount, p.currency)} a month`}
+            hint={t`${{ amount: money(p.amount, p.currency) }} per month`}
             end={
               <Button
                 disabled={set.isPending}
-                aria-label={`Set the target for ${name(p.category)}`}
+                aria-label={t`Add budget for ${{ category: name(p.category) }}`}
                 onClick={() => set.mutate(p)}
               >
-                Set
+                <Trans>Add</Trans>
               </Button>
             }
           />

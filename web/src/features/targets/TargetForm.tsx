@@ -1,31 +1,35 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { changeTarget, createTarget, deleteTarget, type Target } from "#/api/targets";
-import { type Cents, text, typed } from "#/lib/money";
+import { type Cents, cents, text } from "#/lib/money";
+import { typed } from "#/lib/typed";
 import { useCategories } from "#/parts/categories";
 import { useDeed } from "#/parts/deed";
 import { type Filled, FormDialog } from "#/parts/FormDialog";
+import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Check, Fields, Select } from "#/ui/Form";
 
-/** The nouns that a target shows in. */
+/** The nouns that a budget shows in. */
 export const touches = ["targets", "changes"] as const;
 
-/** Sets a target, or changes or deletes one. */
-export function TargetForm({ target: t, month, onClose }: { target?: Target; month: string; onClose: () => void }) {
+/** Adds a budget, or edits or deletes one. */
+export function TargetForm({ target, month, onClose }: { target?: Target; month: string; onClose: () => void }) {
   const { choices, kind, name } = useCategories();
   const [fault, setFault] = useState<string>();
   const change = (r: { change: string | null }) => r.change;
-  const make = useDeed({ act: createTarget, touches, said: "Target set", change, quiet: true });
-  const save = useDeed({ act: changeTarget, touches, said: "Target changed", change, quiet: true });
-  const drop = useDeed({ act: deleteTarget, touches, said: "Target deleted", change, quiet: true });
+  const make = useDeed({ act: createTarget, touches, said: t`Budget added`, change, quiet: true });
+  const save = useDeed({ act: changeTarget, touches, said: t`Budget updated`, change, quiet: true });
+  const drop = useDeed({ act: deleteTarget, touches, said: t`Budget deleted`, change, quiet: true });
   const submit = (f: Filled) => {
     const amount: Cents | null = typed(f.text("amount"));
     const wrong = amount === null || amount <= 0n;
-    setFault(wrong ? "Write an amount such as 400.00." : undefined);
+    setFault(wrong ? t`Enter an amount, for example 400.00.` : undefined);
     if (wrong) return;
     const body = { amount: Number(text(amount)), rollover: f.has("rollover"), start_month: f.text("start") };
-    if (t) save.mutate({ id: t.id, ...body, end_month: f.maybe("end") }, { onSuccess: onClose });
+    if (target) save.mutate({ id: target.id, ...body, end_month: f.maybe("end") }, { onSuccess: onClose });
     else
       make.mutate(
         { ...body, category: f.text("category"), iso_currency_code: f.maybe("currency")?.toUpperCase() },
@@ -37,66 +41,64 @@ export function TargetForm({ target: t, month, onClose }: { target?: Target; mon
     <FormDialog
       open
       onClose={onClose}
-      title={t ? `Target for ${name(t.category)}` : "Set a target"}
-      hint="What you mean to spend on a category each month. It moves no money."
-      act={t ? "Save" : "Set the target"}
+      title={target ? t`${{ category: name(target.category) }} budget` : t`Add budget`}
+      hint={t`How much you want to spend in this category each month.`}
+      act={target ? t`Save` : t`Add budget`}
       busy={make.isPending || save.isPending || drop.isPending}
       error={make.error ?? save.error ?? drop.error}
       onSubmit={submit}
       foot={
-        t && (
-          <Button kind="quiet" icon="trash" onClick={() => drop.mutate(t.id, { onSuccess: onClose })}>
-            Delete
+        target && (
+          <Button kind="quiet" icon="trash" onClick={() => drop.mutate(target.id, { onSuccess: onClose })}>
+            <Trans>Delete</Trans>
           </Button>
         )
       }
     >
       <Fields>
-        {!t && (
+        {!target && (
           <Select
-            label="Category"
+            label={t`Category`}
             name="category"
-            hint="A category includes those below it."
+            hint={t`Includes subcategories.`}
             options={choices
               .filter((c) => kind(c.value) === "expense")
               .map((c) => [c.value, c.hint ? `${c.hint}: ${c.label}` : c.label])}
           />
         )}
-        <Field
-          label={t ? `A month, in ${t.iso_currency_code}` : "A month"}
+        <AmountField
+          label={target ? t`Monthly amount (${{ currency: target.iso_currency_code }})` : t`Monthly amount`}
           name="amount"
-          inputMode="decimal"
-          placeholder="400.00"
-          autoComplete="off"
-          defaultValue={t && String(t.amount)}
+          example={40000n}
+          amount={target && cents(target.amount)}
           fault={fault}
           required
         />
-        {!t && (
+        {!target && (
           <Field
-            label="Currency"
+            label={t`Currency`}
             name="currency"
-            hint="The household’s, if you leave it empty."
+            hint={t`Leave blank for the household currency.`}
             pattern="[A-Za-z]{3}"
             maxLength={3}
             autoComplete="off"
           />
         )}
-        <Field label="First month" name="start" {...month_} defaultValue={t?.start_month ?? month} required />
-        {t && (
+        <Field label={t`Starts`} name="start" {...month_} defaultValue={target?.start_month ?? month} required />
+        {target && (
           <Field
-            label="Last month"
+            label={t`Ends`}
             name="end"
             {...month_}
-            hint="No end, if you leave it empty."
-            defaultValue={t.end_month ?? ""}
+            hint={t`Leave blank for no end.`}
+            defaultValue={target.end_month ?? ""}
           />
         )}
         <Check
-          label="Carry over"
-          hint="What a month leaves, or overspends, counts in the next."
+          label={t`Roll over`}
+          hint={t`Carry unspent or overspent amounts into the next month.`}
           name="rollover"
-          defaultChecked={t?.rollover}
+          defaultChecked={target?.rollover}
         />
       </Fields>
     </FormDialog>

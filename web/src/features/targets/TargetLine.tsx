@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { Link } from "@tanstack/react-router";
 import type { Target } from "#/api/targets";
 import { firstDay, lastDay } from "#/lib/dates";
@@ -7,34 +8,34 @@ import { Sum, useMoney } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Tile } from "#/ui/Chip";
 import css from "./TargetsPage.module.css";
-import { earlier, filled, standing } from "./words";
+import { filled, planned, standing } from "./words";
 
-/** A target: how much of it is spent, beside how much of the month is gone. Its name opens the payments. */
+/** A budget: how much of it is spent, and how much of the month has passed. Its name opens the transactions. */
 export function TargetLine(p: { target: Target; month: string; onEdit?: () => void }) {
-  const t = p.target;
+  const { target } = p;
   const money = useMoney();
   const { look, name } = useCategories();
-  const say = (c: bigint) => money(c, t.iso_currency_code);
-  const { text, mood } = standing(t, say);
-  const live = t.available !== null;
-  const running = t.pace > 0 && t.pace < 100;
+  const say = (c: bigint) => money(c, target.iso_currency_code);
+  const { text, mood } = standing(target, say);
+  const live = target.available !== null;
+  const running = target.pace > 0 && target.pace < 100;
   return (
-    <li className={`${css.item} c${look(t.category).tone}`}>
+    <li className={`${css.item} c${look(target.category).tone}`}>
       <div className={css.head}>
-        <Tile {...look(t.category)} />
+        <Tile {...look(target.category)} />
         <Link
           className={`link ${css.name}`}
           to="/transactions"
-          search={{ category: t.category, from: firstDay(p.month), to: lastDay(p.month) }}
+          search={{ category: target.category, from: firstDay(p.month), to: lastDay(p.month) }}
         >
-          {name(t.category)}
+          {name(target.category)}
         </Link>
-        <Sum value={cents(t.spent)} currency={t.iso_currency_code} />
+        <Sum value={cents(target.spent)} currency={target.iso_currency_code} />
         {p.onEdit && (
           <Button
             kind="quiet"
             icon="edit"
-            aria-label={`Change the target for ${name(t.category)}`}
+            aria-label={t`Edit ${{ category: name(target.category) }} budget`}
             onClick={p.onEdit}
           />
         )}
@@ -42,16 +43,16 @@ export function TargetLine(p: { target: Target; month: string; onEdit?: () => vo
       {live && (
         <svg className={`${css.bar} ${mood === "bad" ? css.bad : ""}`} aria-hidden="true">
           <rect className={css.track} y="3" width="100%" height="6" rx="3" />
-          <rect className={css.value} y="3" width={`${filled(t)}%`} height="6" rx="3" />
-          {running && <rect className={css.pace} x={`${t.pace}%`} width="2" height="12" />}
+          <rect className={css.value} y="3" width={`${filled(target)}%`} height="6" rx="3" />
+          {running && <rect className={css.pace} x={`${target.pace}%`} width="2" height="12" />}
         </svg>
       )}
       <p className={`small dim ${css.words}`}>
         <span className={mood ? css[mood] : ""}>{text}</span>
         <span>
-          of {say(cents(t.amount))}
-          {earlier(t, say)}
-          {live && running && ` · ${t.pace} % of the month is gone`}
+          {[planned(target, say), live && running && t`${{ pace: target.pace }}% of the month has passed`]
+            .filter(Boolean)
+            .join(" · ")}
         </span>
       </p>
     </li>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -17,14 +19,16 @@ import { Proposals } from "./Proposals";
 import { TargetForm } from "./TargetForm";
 import { TargetLine } from "./TargetLine";
 
-/** What the household means to spend in a month, and how the month goes. */
+const step = "month";
+
+/** The household’s budgets of a month, and how the month is going. */
 export function TargetsPage() {
-  const go = useNavigate({ from: "/targets" });
-  const asked = useSearch({ from: "/targets" }).month;
+  const go = useNavigate({ from: "/budget" });
+  const asked = useSearch({ from: "/budget" }).month;
   const can = useCan().write;
   const now = monthOf(useQuery(overview).data?.today ?? localDay(new Date()));
   const month = asked ?? now;
-  const { data, error, refetch } = useQuery(targets(month));
+  const { data, error, refetch, isPlaceholderData } = useQuery(targets(month));
   const [form, setForm] = useState<Target | "new">();
   const choose = (m: string) => void go({ search: { month: m === now ? undefined : m }, resetScroll: false });
   useKeys({
@@ -32,28 +36,28 @@ export function TargetsPage() {
     "]": () => month !== now && choose(shift(month, 1)),
   });
   const all = data?.targets ?? [];
-  const over = all.filter((t) => t.state === "over").length;
-  const live = all.filter((t) => t.available !== null).length;
+  const over = all.filter((x) => x.state === "over").length;
+  const live = all.filter((x) => x.available !== null).length;
   const add = can && (
     <Button kind={all.length ? "plain" : "filled"} icon="plus" onClick={() => setForm("new")}>
-      Set a target
+      <Trans>Add budget</Trans>
     </Button>
   );
   return (
     <>
-      <Top title="Targets">
+      <Top title={t`Budget`}>
         <Stepper
           name={monthName(month)}
           short={`${monthAbbr(month)} ${month.slice(0, 4)}`}
-          what="month"
+          what={step}
           last={month === now}
           onBack={() => choose(shift(month, -1))}
           onOn={() => choose(shift(month, 1))}
         />
       </Top>
-      <Page>
+      <Page stale={isPlaceholderData}>
         <LookOnly />
-        {error && <Fault error={error} what="The targets" retry={() => void refetch()} />}
+        {error && <Fault error={error} what={t`your budgets`} retry={() => void refetch()} />}
         {all.length > 0 && <Notes notes={data?.notes} />}
         {!data && !error && (
           <Card>
@@ -62,22 +66,20 @@ export function TargetsPage() {
         )}
         {data && all.length === 0 && (
           <Card>
-            <Empty title="No targets yet" action={add}>
-              Say what you mean to spend on a category each month, and see here how the month goes.
+            <Empty title={t`No budgets yet`} action={add}>
+              <Trans>Choose what you want to spend in a category each month and track how it’s going.</Trans>
             </Empty>
           </Card>
         )}
         {all.length > 0 && (
           <Card
-            title={
-              over ? `${over} of ${live} over` : live === 0 ? "No target in this month" : "All within their targets"
-            }
+            title={over ? t`${over} of ${live} over budget` : live === 0 ? t`No budgets this month` : t`All on budget`}
             aside={add}
             flush
           >
-            <ul aria-label="Targets">
-              {all.map((t) => (
-                <TargetLine key={t.id} target={t} month={month} onEdit={can ? () => setForm(t) : undefined} />
+            <ul aria-label={t`Budgets`}>
+              {all.map((x) => (
+                <TargetLine key={x.id} target={x} month={month} onEdit={can ? () => setForm(x) : undefined} />
               ))}
             </ul>
           </Card>

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Pivot } from "#/api/transactions";
 import { money } from "#/lib/money";
-import { budget, earlier, filled, proposals, rounding, standing } from "./words";
+import { budget, filled, planned, proposals, rounding, standing } from "./words";
 
 const say = (c: bigint) => money(c, "EUR");
 const target = {
@@ -14,20 +14,20 @@ const target = {
   end_month: null,
 };
 
-it("says how a target stands", () => {
+it("says how a budget is going", () => {
   expect(standing(target, say)).toEqual({ text: "€300.00 left", mood: "" });
-  expect(standing({ ...target, spent: 412.4, available: -12.4, state: "over" }, say).text).toBe("€12.40 over");
-  expect(standing({ ...target, state: "ahead" }, say).text).toBe("€300.00 left, spent faster than the month goes");
-  expect(standing({ ...target, available: null, state: "not_started" }, say).text).toBe("Begins in January 2026");
+  expect(standing({ ...target, spent: 412.4, available: -12.4, state: "over" }, say).text).toBe("€12.40 over budget");
+  expect(standing({ ...target, state: "ahead" }, say).text).toBe("€300.00 left, ahead of pace");
+  expect(standing({ ...target, available: null, state: "not_started" }, say).text).toBe("Starts January 2026");
   expect(standing({ ...target, available: null, state: "ended", end_month: "2026-06" }, say).text).toBe(
-    "Ended with June 2026",
+    "Ended June 2026",
   );
 });
 
 it("says what earlier months left", () => {
-  expect(earlier(target, say)).toBe("");
-  expect(earlier({ ...target, carried: 20 }, say)).toBe(" and €20.00 left from before");
-  expect(earlier({ ...target, carried: -20 }, say)).toBe(", less €20.00 overspent before");
+  expect(planned(target, say)).toBe("of €400.00");
+  expect(planned({ ...target, carried: 20 }, say)).toBe("of €400.00 + €20.00 rolled over");
+  expect(planned({ ...target, carried: -20 }, say)).toBe("of €400.00 − €20.00 overspent earlier");
 });
 
 it("draws what was spent of what the month has", () => {
@@ -39,7 +39,7 @@ it("draws what was spent of what the month has", () => {
   expect(filled({ ...target, spent: -5 })).toBe(0);
 });
 
-it("proposes round figures for what costs most and has no target", () => {
+it("suggests round figures for what costs most and has no budget", () => {
   expect([1n, 500n, 501n, 9_999n, 10_000n, 10_001n].map(rounding)).toEqual([
     500n,
     500n,

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import type { Target } from "#/api/targets";
 import type { Pivot } from "#/api/transactions";
 import { monthName } from "#/lib/dates";
@@ -5,37 +6,40 @@ import { abs, type Cents, cents, length } from "#/lib/money";
 
 type Measure = Pick<Target, "amount" | "spent" | "available" | "carried" | "state" | "start_month" | "end_month">;
 
-/** What a month has for a target: its amount, and what earlier months left. */
-export const budget = (t: Measure): Cents => cents(t.amount) + cents(t.carried ?? 0);
+/** The budget of a month: its amount, and the rest of earlier months. */
+export const budget = (m: Measure): Cents => cents(m.amount) + cents(m.carried ?? 0);
 
-/** How a target stands, in words. */
-export function standing(t: Measure, say: (c: Cents) => string): { text: string; mood: "" | "warn" | "bad" } {
-  const left = cents(t.available ?? 0);
-  switch (t.state) {
+/** How a budget is going, in words. */
+export function standing(m: Measure, say: (c: Cents) => string): { text: string; mood: "" | "warn" | "bad" } {
+  const left = cents(m.available ?? 0);
+  const amount = say(abs(left));
+  switch (m.state) {
     case "not_started":
-      return { text: `Begins in ${monthName(t.start_month)}`, mood: "" };
+      return { text: t`Starts ${{ month: monthName(m.start_month) }}`, mood: "" };
     case "ended":
-      return { text: t.end_month ? `Ended with ${monthName(t.end_month)}` : "Ended", mood: "" };
+      return { text: m.end_month ? t`Ended ${{ month: monthName(m.end_month) }}` : t`Ended`, mood: "" };
     case "over":
-      return { text: `${say(abs(left))} over`, mood: "bad" };
+      return { text: t`${amount} over budget`, mood: "bad" };
     case "ahead":
-      return { text: `${say(left)} left, spent faster than the month goes`, mood: "warn" };
+      return { text: t`${{ amount: say(left) }} left, ahead of pace`, mood: "warn" };
     default:
-      return { text: `${say(left)} left`, mood: "" };
+      return { text: t`${{ amount: say(left) }} left`, mood: "" };
   }
 }
 
-/** What earlier months left for this one, or took from it. */
-export function earlier(t: Measure, say: (c: Cents) => string): string {
-  const carried = cents(t.carried ?? 0);
-  if (carried === 0n) return "";
-  return carried > 0n ? ` and ${say(carried)} left from before` : `, less ${say(abs(carried))} overspent before`;
+/** The amount of a budget, with what earlier months left for this one or took from it. */
+export function planned(m: Measure, say: (c: Cents) => string): string {
+  const amount = say(cents(m.amount));
+  const left = cents(m.carried ?? 0);
+  const carried = say(abs(left));
+  if (left === 0n) return t`of ${amount}`;
+  return left > 0n ? t`of ${amount} + ${carried} rolled over` : t`of ${amount} − ${carried} overspent earlier`;
 }
 
 /** How long the bar is, in percent of what the month has. */
-export function filled(t: Measure): number {
-  const has = budget(t);
-  const spent = cents(t.spent);
+export function filled(m: Measure): number {
+  const has = budget(m);
+  const spent = cents(m.spent);
   if (spent <= 0n) return 0;
   return has <= 0n || spent > has ? 100 : (100 * length(spent)) / length(has);
 }
@@ -48,13 +52,13 @@ export function rounding(average: Cents): Cents {
   return ((average + step - 1n) / step) * step;
 }
 
-/** The categories that cost most on average and have no target yet, each with a round figure. */
+/** The categories that cost most on average and have no budget yet, each with a round figure. */
 export function proposals(
   pivot: Pivot | undefined,
   kind: (slug: string) => string | undefined,
   have: readonly Pick<Target, "category" | "iso_currency_code">[],
 ): Proposal[] {
-  const taken = new Set(have.map((t) => `${t.category} ${t.iso_currency_code}`));
+  const taken = new Set(have.map((x) => `${x.category} ${x.iso_currency_code}`));
   return (pivot?.rows ?? [])
     .flatMap((r) => {
       const category = r.keys.primary_category;

@@ -1,5 +1,7 @@
+import { i18n } from "@lingui/core";
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { abs, cents } from "#/lib/money";
-import { payments } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
 import { useMoney } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
@@ -10,100 +12,138 @@ import type { Trial } from "./useTrial";
 
 type Props = {
   count: number;
-  /** How many match in all, if more can be chosen than are. */
+  /** How many match in all, if more can be selected. */
   more: number | null;
   onAll: () => void;
   onAsk: (what: What, at: Element) => void;
   onClear: () => void;
 };
 
-/** What can be done with the chosen payments. It stays in reach while the list is scrolled. */
+/** The actions for the selected transactions. It stays in reach while the list is scrolled. */
 export function BulkBar({ count, more, onAll, onAsk, onClear }: Props) {
   return (
-    <section className={css.bar} aria-label="Chosen payments">
-      <strong>{count.toLocaleString("en")} chosen</strong>
+    <section className={css.bar} aria-label={t`Selected transactions`}>
+      <strong>
+        <Plural value={count} one="# selected" other="# selected" />
+      </strong>
       {more !== null && (
         <Button kind="quiet" onClick={onAll}>
-          Choose all {more.toLocaleString("en")}
+          <Plural value={more} one="Select #" other="Select all #" />
         </Button>
       )}
       <span className={css.acts}>
         <Button kind="filled" keyed="C" onClick={(e) => onAsk("category", e.currentTarget)}>
-          File under
+          <Trans>Categorize</Trans>
         </Button>
         <Button icon="tag" keyed="T" onClick={(e) => onAsk("tag", e.currentTarget)}>
-          Tag
+          <Trans>Tag</Trans>
         </Button>
         <Button keyed="P" onClick={(e) => onAsk("payee", e.currentTarget)}>
-          Payee
+          <Trans>Payee</Trans>
         </Button>
         <Button icon="note" keyed="M" onClick={(e) => onAsk("comment", e.currentTarget)}>
-          Comment
+          <Trans>Comment</Trans>
         </Button>
       </span>
       <span className={css.none}>
-        <Button kind="quiet" icon="x" aria-label="Choose none" title="Choose none (Esc)" onClick={onClear} />
+        <Button
+          kind="quiet"
+          icon="x"
+          aria-label={t`Clear selection`}
+          title={t`Clear selection (Esc)`}
+          onClick={onClear}
+        />
       </span>
     </section>
   );
 }
 
+/** Some names, and how many more there are. */
+function andMore(names: string[], more: number): string {
+  const list = names.join(", ");
+  return more > 0 ? plural(more, { one: `${list} and # more`, other: `${list} and # more` }) : list;
+}
+
 type StripProps = { trial: Trial; busy: boolean; onYes: () => void; onSpare: () => void; onNo: () => void };
 
-/** What a change of many payments would do, before it is done. */
+/** Previews a change of many transactions. */
 export function TrialStrip({ trial, busy, onYes, onSpare, onNo }: StripProps) {
   const { name, look } = useCategories();
   const money = useMoney();
   const { deed, would: w, again, byHand } = trial;
-  const more = byHand.count - byHand.names.length;
+  const names = andMore(byHand.names, byHand.count - byHand.names.length);
   const after = deed.set.category;
   return (
-    <section className={`${css.bar} ${css.trial}`} aria-label="Before it is done">
-      <strong>{w.changed ? `${deed.ask(w.changed)}?` : "Nothing would change"}</strong>
-      {again && <p className={css.again}>Meanwhile another number of payments matches. Look again.</p>}
+    <section className={`${css.bar} ${css.trial}`} aria-label={t`Preview`}>
+      <strong>{w.changed ? t`${{ action: deed.ask(w.changed) }}?` : t`Nothing to change`}</strong>
+      {again && (
+        <p className={css.again}>
+          <Trans>The matching transactions changed. Check the preview again.</Trans>
+        </p>
+      )}
       {after !== undefined && w.by_category.length > 0 && (
         <p className={css.now}>
-          <span className="dim">Now:</span>
+          <span className="dim">{t`Current:`}</span>
           {w.by_category.slice(0, 6).map((c) => (
             <span key={c.before ?? ""} className={css.one}>
               <Chip name={c.before ? name(c.before) : null} tone={look(c.before).tone} />
               <span className="small dim">
-                {c.count.toLocaleString("en")}
-                {c.before === after && " already so"}
+                {i18n.number(c.count)}
+                {c.before === after && ` · ${t`no change`}`}
               </span>
             </span>
           ))}
           {w.by_category.length > 6 && (
-            <span className="small dim">and {w.by_category.length - 6} more categories</span>
+            <span className="small dim">
+              <Plural value={w.by_category.length - 6} one="and # more" other="and # more" />
+            </span>
           )}
         </p>
       )}
       <p className="small dim">
-        {w.sample
-          .slice(0, 3)
-          .map(
-            (t) =>
-              `${t.name.slice(0, 32)} ${t.amount < 0 ? "+" : ""}${money(abs(cents(t.amount)), t.iso_currency_code)}`,
-          )
-          .join(", ")}
-        {w.matched > 3 && ` and ${(w.matched - 3).toLocaleString("en")} more`}
+        {andMore(
+          w.sample
+            .slice(0, 3)
+            .map(
+              (x) =>
+                `${x.name.slice(0, 32)} ${x.amount < 0 ? "+" : ""}${money(abs(cents(x.amount)), x.iso_currency_code)}`,
+            ),
+          w.matched - 3,
+        )}
       </p>
       {byHand.count > 0 && (
         <p className={css.again}>
-          {payments(byHand.count)} of them {byHand.count === 1 ? "was" : "were"} filed by a person:{" "}
-          <bdi>{byHand.names.join(", ")}</bdi>
-          {more > 0 && ` and ${more.toLocaleString("en")} more`}.
+          <Trans>
+            <Plural value={byHand.count} one="# was categorized by a person:" other="# were categorized by a person:" />{" "}
+            <bdi>{names}</bdi>
+          </Trans>
         </p>
       )}
-      {w.held > 0 && <p className={css.again}>{payments(w.held)} stay as a person set them.</p>}
-      {w.pending_left > 0 && <p className="small dim">{payments(w.pending_left)} are pending and stay to review.</p>}
+      {w.held > 0 && (
+        <p className={css.again}>
+          <Plural value={w.held} one="# is locked and won’t change." other="# are locked and won’t change." />
+        </p>
+      )}
+      {w.pending_left > 0 && (
+        <p className="small dim">
+          <Plural
+            value={w.pending_left}
+            one="# pending transaction stays in Review."
+            other="# pending transactions stay in Review."
+          />
+        </p>
+      )}
       <div className="row wrap">
         <Button kind="filled" disabled={busy || w.changed === 0} onClick={onYes}>
-          {w.changed ? deed.ask(w.changed) : "Nothing to do"}
+          {w.changed ? deed.ask(w.changed) : t`Nothing to change`}
         </Button>
-        {byHand.count > 0 && byHand.count < w.matched && <Button onClick={onSpare}>Leave those as they are</Button>}
+        {byHand.count > 0 && byHand.count < w.matched && (
+          <Button onClick={onSpare}>
+            <Trans>Skip those</Trans>
+          </Button>
+        )}
         <Button kind="quiet" onClick={onNo}>
-          Cancel
+          <Trans>Cancel</Trans>
         </Button>
       </div>
     </section>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
@@ -25,23 +27,23 @@ import { Written } from "./Written";
 
 type Props = { id: string; writes: boolean; onClose: () => void; onStep: (by: 1 | -1) => void };
 
-/** All about one payment: what it is, why it is filed so, what the bank says, what people said. */
+/** One transaction: its category and why it has it, what the bank says, comments and history. */
 export function Details({ id, writes, onClose, onStep }: Props) {
-  const { data: t, error, refetch } = useQuery(transaction(id));
+  const { data: tx, error, refetch } = useQuery(transaction(id));
   const { look } = useCategories();
   const edit = useEdit();
   const [asking, setAsking] = useState<Asking | null>(null);
   const panel = useRef<HTMLElement>(null);
   const does = (d: Deed, seen?: Asking["seen"]) => {
-    if (!t) return;
+    if (!tx) return;
     edit.mutate({
-      operations: [{ transaction_id: t.id, ...d.set }],
+      operations: [{ transaction_id: tx.id, ...d.set }],
       said: d.said(1),
       ...(d.set.category && { seen }),
     });
   };
   const open = (what: What, at: Element | null | undefined) => {
-    if (at && t) setAsking({ what, at, seen: new Map([[t.id, t.category]]) });
+    if (at && tx) setAsking({ what, at, seen: new Map([[tx.id, tx.category]]) });
   };
   const ask = (what: What, label: string, keyed: string) => (
     <Button keyed={keyed} data-ask={what} onClick={(e) => open(what, e.currentTarget)}>
@@ -53,57 +55,63 @@ export function Details({ id, writes, onClose, onStep }: Props) {
     c: () => press("category"),
     t: () => press("tag"),
     p: () => press("payee"),
-    m: () => panel.current?.querySelector<HTMLInputElement>("form input")?.focus(),
+    m: () => panel.current?.querySelector<HTMLInputElement>("form > input")?.focus(),
   });
-  const tags = t?.tags.filter((tag) => tag !== "needs-review") ?? [];
+  const tags = tx?.tags.filter((tag) => tag !== "needs-review") ?? [];
   return (
-    <aside ref={panel} className={css.panel} aria-label="One payment">
+    <aside ref={panel} className={css.panel} aria-label={t`Transaction details`}>
       <header className={css.head}>
         <div className="row">
-          {!t?.is_split && t?.tags.includes("needs-review") && <Badge mood="act">to review</Badge>}
-          {t?.pending && <Badge mood="pending">pending</Badge>}
-          {t?.excluded && <Badge>not counted</Badge>}
-          {t?.deleted_at && <Badge mood="bad">removed</Badge>}
+          {!tx?.is_split && tx?.tags.includes("needs-review") && <Badge mood="act">{t`to review`}</Badge>}
+          {tx?.pending && <Badge mood="pending">{t`pending`}</Badge>}
+          {tx?.excluded && <Badge>{t`excluded from totals`}</Badge>}
+          {tx?.deleted_at && <Badge mood="bad">{t`deleted`}</Badge>}
           <span className="end row">
-            <Button kind="quiet" icon="back" aria-label="Newer" title="Newer (K)" onClick={() => onStep(-1)} />
-            <Button kind="quiet" icon="chev" aria-label="Older" title="Older (J)" onClick={() => onStep(1)} />
-            <Button kind="quiet" icon="x" aria-label="Close" title="Close (Esc)" onClick={onClose} />
+            <Button
+              kind="quiet"
+              icon="back"
+              aria-label={t`Previous`}
+              title={t`Previous (K)`}
+              onClick={() => onStep(-1)}
+            />
+            <Button kind="quiet" icon="chev" aria-label={t`Next`} title={t`Next (J)`} onClick={() => onStep(1)} />
+            <Button kind="quiet" icon="x" aria-label={t`Close`} title={t`Close (Esc)`} onClick={onClose} />
           </span>
         </div>
-        {error && <Fault error={error} what="The payment" retry={() => void refetch()} />}
-        {!t && !error && <Bones rows={3} />}
-        {t && (
+        {error && <Fault error={error} what={t`the transaction`} retry={() => void refetch()} />}
+        {!tx && !error && <Bones rows={3} />}
+        {tx && (
           <>
             <div className="row">
-              <Tile {...look(t.category)} large />
+              <Tile {...look(tx.category)} large />
               <div className="grow">
                 <h2 className={css.name}>
-                  <bdi>{payee(t)}</bdi>
+                  <bdi>{payee(tx)}</bdi>
                 </h2>
                 <p className="small dim">
-                  {dayFull(t.date)} · <bdi>{t.account_name}</bdi>
+                  {dayFull(tx.date)} · <bdi>{tx.account_name}</bdi>
                 </p>
               </div>
             </div>
             <div className="row wrap">
               <Figure
-                value={t.amount < 0 ? -cents(t.amount) : cents(t.amount)}
-                currency={t.iso_currency_code}
+                value={tx.amount < 0 ? -cents(tx.amount) : cents(tx.amount)}
+                currency={tx.iso_currency_code}
                 size="middle"
               />
-              <Badge mood={t.amount < 0 ? "in" : "plain"}>{t.amount < 0 ? "money in" : "money out"}</Badge>
+              <Badge mood={tx.amount < 0 ? "in" : "plain"}>{tx.amount < 0 ? t`money in` : t`money out`}</Badge>
             </div>
-            {!t.is_split && (
+            {!tx.is_split && (
               <div className="row wrap">
                 <Chip
-                  name={t.category_display_name}
-                  maker={makerOf(t.category_source)}
-                  held={t.category !== null && t.category_source === "user"}
+                  name={tx.category_display_name}
+                  maker={makerOf(tx.category_source)}
+                  held={tx.category !== null && tx.category_source === "user"}
                 />
-                {writes && ask("category", t.category ? "Change" : "File under", "C")}
+                {writes && ask("category", tx.category ? t`Change category` : t`Categorize`, "C")}
               </div>
             )}
-            {!t.is_split && (writes || tags.length > 0) && (
+            {!tx.is_split && (writes || tags.length > 0) && (
               <div className="row wrap">
                 {tags.map((tag) =>
                   writes ? (
@@ -111,8 +119,8 @@ export function Details({ id, writes, onClose, onStep }: Props) {
                       key={tag}
                       type="button"
                       className={css.tag}
-                      title={`Take #${tag} off`}
-                      aria-label={`Take ${tag} off`}
+                      title={t`Remove #${tag}`}
+                      aria-label={t`Remove tag ${tag}`}
                       onClick={() => does(untag(tag))}
                     >
                       <Tag slug={tag} />
@@ -122,16 +130,16 @@ export function Details({ id, writes, onClose, onStep }: Props) {
                     <Tag key={tag} slug={tag} />
                   ),
                 )}
-                {writes && ask("tag", tags.length ? "Tag" : "Add a tag", "T")}
-                {writes && ask("payee", "Name the payee", "P")}
-                {writes && t.origin !== "part" && !t.deleted_at && <SplitButton of={t}>Split</SplitButton>}
+                {writes && ask("tag", t`Add tag`, "T")}
+                {writes && ask("payee", t`Change payee`, "P")}
+                {writes && tx.origin !== "part" && !tx.deleted_at && <SplitButton of={tx}>{t`Split`}</SplitButton>}
                 {writes && (
                   <Link
                     className="link"
                     to="/rules/new"
-                    search={{ from: t.short_id, category: t.category ?? undefined }}
+                    search={{ from: tx.short_id, category: tx.category ?? undefined }}
                   >
-                    Make a rule
+                    <Trans>Create rule</Trans>
                   </Link>
                 )}
               </div>
@@ -139,18 +147,18 @@ export function Details({ id, writes, onClose, onStep }: Props) {
           </>
         )}
       </header>
-      {t && (
+      {tx && (
         <>
-          {t.is_split ? <Parts of={t} writes={writes} /> : <Why of={t} writes={writes} onLetGo={(d) => does(d)} />}
-          {t.parent_id && <PartOf id={t.parent_id} />}
-          {t.origin === "manual" && <Written of={t} writes={writes} />}
-          {t.linked_transaction_id && !(t.origin === "manual" && t.excluded) && (
-            <OtherSide id={t.linked_transaction_id} />
+          {tx.is_split ? <Parts of={tx} writes={writes} /> : <Why of={tx} writes={writes} onLetGo={(d) => does(d)} />}
+          {tx.parent_id && <PartOf id={tx.parent_id} />}
+          {tx.origin === "manual" && <Written of={tx} writes={writes} />}
+          {tx.linked_transaction_id && !(tx.origin === "manual" && tx.excluded) && (
+            <OtherSide id={tx.linked_transaction_id} excluded={tx.excluded} />
           )}
-          <BankFacts of={t} />
-          <Said id={t.id} writes={writes} />
-          <Past id={t.id} short={t.short_id} />
-          {writes && t.origin !== "part" && <Gone of={t} />}
+          <BankFacts of={tx} />
+          <Said id={tx.id} writes={writes} />
+          <Past id={tx.id} short={tx.short_id} />
+          {writes && tx.origin !== "part" && <Gone of={tx} />}
         </>
       )}
       <Pickers asking={asking} onClose={() => setAsking(null)} onDeed={does} />

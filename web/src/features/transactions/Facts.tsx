@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -10,25 +12,26 @@ import { Button } from "#/ui/Button";
 import { toasts } from "#/ui/toasts";
 import css from "./Details.module.css";
 
-/** What the bank says about a payment, in its own words. */
-export function BankFacts({ of: t }: { of: Transaction }) {
+/** The bank's data about a transaction, in the bank's own words. */
+export function BankFacts({ of: tx }: { of: Transaction }) {
   const facts: [string, ReactNode][] = [
     [
-      "Text",
+      t`Description`,
       <bdi key="text" className="mono">
-        {t.name}
+        {tx.name}
       </bdi>,
     ],
   ];
-  if (t.merchant_name && t.merchant_name !== t.name) facts.push(["Payee", <bdi key="payee">{t.merchant_name}</bdi>]);
-  if (t.detail) facts.push(["Purpose", <bdi key="purpose">{t.detail}</bdi>]);
-  if (t.authorized_date && t.authorized_date !== t.date) facts.push(["Paid on", dayFull(t.authorized_date)]);
-  const said = t.category_detailed ?? t.category_primary;
-  if (said) facts.push(["Its category", said.replaceAll("_", " ").toLowerCase()]);
-  facts.push(["Came in", moment(t.created_at)]);
+  if (tx.merchant_name && tx.merchant_name !== tx.name)
+    facts.push([t`Merchant`, <bdi key="payee">{tx.merchant_name}</bdi>]);
+  if (tx.detail) facts.push([t`Memo`, <bdi key="purpose">{tx.detail}</bdi>]);
+  if (tx.authorized_date && tx.authorized_date !== tx.date) facts.push([t`Authorized on`, dayFull(tx.authorized_date)]);
+  const said = tx.category_detailed ?? tx.category_primary;
+  if (said) facts.push([t`Bank category`, said.replaceAll("_", " ").toLowerCase()]);
+  facts.push([t`Added`, moment(tx.created_at)]);
   return (
     <section>
-      <h2>{t.origin === "manual" ? "As it was written down" : "What the bank says"}</h2>
+      <h2>{tx.origin === "manual" ? t`Entered details` : t`Bank details`}</h2>
       <dl className={css.facts}>
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -37,41 +40,51 @@ export function BankFacts({ of: t }: { of: Transaction }) {
           </div>
         ))}
       </dl>
-      <Link className="link" to="/transactions" search={{ similar: t.short_id }}>
-        All payments like this one
+      <Link className="link" to="/transactions" search={{ similar: tx.short_id }}>
+        <Trans>Similar transactions</Trans>
       </Link>
     </section>
   );
 }
 
-/** The other payment of a transfer between own accounts. */
-export function OtherSide({ id }: { id: string }) {
-  const { data: t } = useQuery(transaction(id));
-  if (!t) return null;
+/** The transaction on the other side of a transfer between own accounts, or the same one in a duplicate account. */
+export function OtherSide({ id, excluded }: { id: string; excluded: boolean }) {
+  const { data: tx } = useQuery(transaction(id));
+  if (!tx) return null;
+  const duplicate = excluded || tx.excluded;
+  const account = tx.account_name;
+  const day = dayShort(tx.date, localDay(new Date()));
   return (
     <section>
-      <h2>Its other side</h2>
+      <h2>{duplicate ? t`Duplicate transaction` : t`Matching transfer`}</h2>
       <p className={css.other}>
-        <Link className="link cut" to="/transactions" search={(s) => ({ ...s, open: t.short_id })} resetScroll={false}>
-          <bdi>{payee(t)}</bdi>
+        <Link className="link cut" to="/transactions" search={(s) => ({ ...s, open: tx.short_id })} resetScroll={false}>
+          <bdi>{payee(tx)}</bdi>
         </Link>
-        <Amount value={cents(t.amount)} currency={t.iso_currency_code} />
+        <Amount value={cents(tx.amount)} currency={tx.iso_currency_code} />
         <span className="small dim">
-          <bdi>{t.account_name}</bdi>, {dayShort(t.date, localDay(new Date()))}. Totals count a transfer once or not at
-          all.
+          {duplicate ? (
+            <Trans>
+              <bdi>{account}</bdi>, {day}. Only one of the two counts.
+            </Trans>
+          ) : (
+            <Trans>
+              <bdi>{account}</bdi>, {day}. Transfers aren’t counted as income or spending.
+            </Trans>
+          )}
         </span>
       </p>
     </section>
   );
 }
 
-/** Removes a payment, or brings it back. */
-export function Gone({ of: t }: { of: Transaction }) {
+/** Deletes a transaction, or restores it. */
+export function Gone({ of: tx }: { of: Transaction }) {
   const client = useQueryClient();
   const does = async (back: boolean) => {
     try {
-      await (back ? restore(t.id) : remove(t.id));
-      toasts.say({ text: back ? "It is back" : "Removed", undo: () => void does(!back) });
+      await (back ? restore(tx.id) : remove(tx.id));
+      toasts.say({ text: back ? t`Transaction restored` : t`Transaction deleted`, undo: () => void does(!back) });
     } catch (e) {
       sorry(e);
     }
@@ -79,13 +92,13 @@ export function Gone({ of: t }: { of: Transaction }) {
   };
   return (
     <section>
-      {t.deleted_at ? (
+      {tx.deleted_at ? (
         <Button icon="undo" onClick={() => void does(true)}>
-          Bring it back
+          <Trans>Restore</Trans>
         </Button>
       ) : (
         <Button kind="quiet" icon="trash" onClick={() => void does(false)}>
-          Remove this payment
+          <Trans>Delete transaction</Trans>
         </Button>
       )}
     </section>

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
@@ -19,16 +22,16 @@ import { useView } from "./useView";
 
 const ViewDialog = lazy(() => import("./ViewDialog").then((m) => ({ default: m.ViewDialog })));
 
-const makers = [
-  { value: "user", label: "A person" },
-  { value: "rule", label: "A rule" },
-  { value: "agent", label: "An agent" },
-  { value: "provider", label: "The bank" },
+const makers = () => [
+  { value: "user", label: t`Person` },
+  { value: "rule", label: t`Rule` },
+  { value: "agent", label: t`Agent` },
+  { value: "provider", label: t`Bank` },
 ];
 
 const patience = 180; // milliseconds for more letters
 
-/** What narrows the list. All of it is in the address, so that it can be kept and sent. */
+/** The filters of the list. All of them are in the address, so that it can be kept and sent. */
 export const FilterBar = memo(function FilterBar({
   search,
   choosing,
@@ -49,37 +52,44 @@ export const FilterBar = memo(function FilterBar({
   useEffect(() => setTyped(search.search ?? ""), [search.search]);
   useEffect(() => {
     if (typed === (search.search ?? "")) return;
-    const t = setTimeout(
+    const timer = setTimeout(
       () => void go({ search: (s) => ({ ...s, search: typed || undefined }), replace: true }),
       patience,
     );
-    return () => clearTimeout(t);
+    return () => clearTimeout(timer);
   }, [typed, search.search, go]);
   const { view, all: saved, choices: views, changed, left, narrowed } = useView(search);
   const [saving, setSaving] = useState(false);
   const may = useCan().write;
   const save = () => {
     if (narrowed || view) setSaving(true);
-    else toasts.say({ text: "A view keeps filters. Choose some first." });
+    else toasts.say({ text: t`Add a filter first, then save the view.` });
   };
   const showAll = () => void go({ search: { open: search.open }, replace: true });
   useKeys({ "/": () => field.current?.focus(), ...(may && { v: save }) });
+  const unknown = left.join(", ");
   const days = [search.from, search.to].flatMap((d) => (d ? [dayShort(d, new Date().toISOString())] : [])).join(" – ");
   return (
     <>
       <div className={css.filters}>
-        <Search label="Search names" keyed="/" ref={field} value={typed} onChange={(e) => setTyped(e.target.value)} />
+        <Search
+          label={t`Search transactions`}
+          keyed="/"
+          ref={field}
+          value={typed}
+          onChange={(e) => setTyped(e.target.value)}
+        />
         <div className={css.chips}>
           {onChoosing && (
             <span className="phone">
               <Toggle on={choosing} onChange={onChoosing}>
-                Choose
+                <Trans>Select</Trans>
               </Toggle>
             </span>
           )}
           {views.length > 0 && (
             <PickerButton
-              label="Views"
+              label={t`Views`}
               choices={views}
               value={view?.id}
               onPick={(c) => {
@@ -88,17 +98,17 @@ export const FilterBar = memo(function FilterBar({
               }}
               onClear={showAll}
             >
-              Views
+              <Trans>Views</Trans>
             </PickerButton>
           )}
           <PickerButton
-            label="Category"
+            label={t`Category`}
             choices={choices.filter((c) => !picked.includes(c.value))}
             value={undefined}
             onPick={(c) => set({ category: withCategory(picked, c.value, parent).join(",") })}
             onClear={() => set({ category: undefined })}
           >
-            Category
+            <Trans>Category</Trans>
           </PickerButton>
           {picked.map((slug) => (
             <Toggle
@@ -110,7 +120,7 @@ export const FilterBar = memo(function FilterBar({
             </Toggle>
           ))}
           <PickerButton
-            label="Account"
+            label={t`Account`}
             choices={(all.data ?? []).map((a) => ({
               value: a.short_id,
               label: accountName(a),
@@ -120,31 +130,33 @@ export const FilterBar = memo(function FilterBar({
             onPick={(c) => set({ account: c.value })}
             onClear={() => set({ account: undefined })}
           >
-            Account
+            <Trans>Account</Trans>
           </PickerButton>
           <PickerButton
-            label="Who filed it"
-            choices={makers}
+            label={t`Categorized by`}
+            choices={makers()}
             value={search.filed}
             onPick={(c) => set({ filed: c.value as TransactionsSearch["filed"] })}
             onClear={() => set({ filed: undefined })}
           >
-            Who filed it
+            <Trans>Categorized by</Trans>
           </PickerButton>
           <PickerButton
-            label="More filters"
-            choices={switches.filter((s) => !isOn(search, s.is)).map((s) => ({ value: s.name, label: s.name }))}
+            label={t`More filters`}
+            choices={switches
+              .filter((s) => !isOn(search, s.is))
+              .map((s) => ({ value: s.name.id, label: i18n._(s.name) }))}
             value={undefined}
-            onPick={(c) => set(switches.find((s) => s.name === c.value)?.is ?? {})}
+            onPick={(c) => set(switches.find((s) => s.name.id === c.value)?.is ?? {})}
             onClear={() => {}}
           >
-            Filter
+            <Trans>Filters</Trans>
           </PickerButton>
           {switches
             .filter((s) => isOn(search, s.is))
             .map((s) => (
-              <Toggle key={s.name} on onChange={() => set(without(s.is))}>
-                {s.name}
+              <Toggle key={s.name.id} on onChange={() => set(without(s.is))}>
+                {i18n._(s.name)}
               </Toggle>
             ))}
           {(search.payee || search.similar || search.counterparty || search.recurring) && (
@@ -154,7 +166,7 @@ export const FilterBar = memo(function FilterBar({
                 set({ payee: undefined, similar: undefined, counterparty: undefined, recurring: undefined })
               }
             >
-              One payee
+              <Trans>Payee</Trans>
             </Toggle>
           )}
           {days && (
@@ -169,23 +181,23 @@ export const FilterBar = memo(function FilterBar({
           )}
           {narrowed && (
             <Button kind="quiet" onClick={showAll}>
-              Show all
+              <Trans>Clear filters</Trans>
             </Button>
           )}
           {may && (narrowed || view) && (
             <Button kind="quiet" icon={view ? "edit" : "plus"} keyed="V" onClick={save}>
-              {view ? (changed ? "Update view" : "Edit view") : "Save view"}
+              {view ? (changed ? t`Update view` : t`Edit view`) : t`Save view`}
             </Button>
           )}
-          <a className="link" href={exportOf(filtersOf(search))} download title="The payments that are shown, as CSV">
-            Export
+          <a className="link" href={exportOf(filtersOf(search))} download title={t`Download these transactions as CSV`}>
+            <Trans>Export</Trans>
           </a>
         </div>
       </div>
       {view && left.length > 0 && (
         <div className={css.why}>
           <p className="small dim">
-            This view also filters by {left.join(", ")}, which this list does not know. It shows more.
+            <Trans>This view also filters by {unknown}, which isn’t available here, so the list may show more.</Trans>
           </p>
         </div>
       )}

@@ -1,9 +1,10 @@
+import { plural, t } from "@lingui/core/macro";
 import { type MouseEvent as Click, memo } from "react";
 import { payee, type Row } from "#/api/transactions";
 import { dayInMonth, monthName } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import type { Look } from "#/lib/tones";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
 import { makerOf } from "#/parts/maker";
 import { Amount, useMoney } from "#/ui/Amount";
 import { Badge, Chip, Tag, Tile } from "#/ui/Chip";
@@ -11,12 +12,12 @@ import { Icon } from "#/ui/Icon";
 import css from "./List.module.css";
 import type { Month } from "./timeline";
 
-/** The heading of a month: how many payments, what came in and went out. */
+/** The heading of a month: how many transactions, money in and money out. */
 export const MonthLine = memo(function MonthLine({ month }: { month: Month }) {
   const money = useMoney();
   const all = month.sums.flatMap((s) => [
-    ...(s.in > 0n ? [`in ${money(s.in, s.currency)}`] : []),
-    ...(s.out > 0n ? [`out ${money(s.out, s.currency)}`] : []),
+    ...(s.in > 0n ? [t`in ${{ amount: money(s.in, s.currency) }}`] : []),
+    ...(s.out > 0n ? [t`out ${{ amount: money(s.out, s.currency) }}`] : []),
   ]);
   return (
     <div className={css.month} role="row">
@@ -25,13 +26,13 @@ export const MonthLine = memo(function MonthLine({ month }: { month: Month }) {
       </span>
       <span className={css.sums} role="cell" title={all.join(", ")}>
         <span>
-          {payments(month.rows)}
-          {month.sums.length > 2 && `, ${month.sums.length} currencies`}
+          {transactions(month.rows)}
+          {month.sums.length > 2 && ` · ${plural(month.sums.length, { one: "# currency", other: "# currencies" })}`}
         </span>
         {month.sums.slice(0, 2).map((s) => (
           <span key={s.currency}>
-            {s.in > 0n && <span className={css.in}>in {money(s.in, s.currency)}</span>}
-            {s.out > 0n && <span>out {money(s.out, s.currency)}</span>}
+            {s.in > 0n && <span className={css.in}>{t`in ${{ amount: money(s.in, s.currency) }}`}</span>}
+            {s.out > 0n && <span>{t`out ${{ amount: money(s.out, s.currency) }}`}</span>}
           </span>
         ))}
       </span>
@@ -63,7 +64,7 @@ function here(e: Click): boolean {
 
 type LineProps = {
   row: Row;
-  /** The address of this list with a payment open, but for which. A router's link would cost as much as the row. */
+  /** The address of this list with a transaction open, but for which. A router's link would cost as much as the row. */
   address: string;
   index: number;
   look: Look;
@@ -81,7 +82,8 @@ export const Line = memo(function Line(p: LineProps) {
   const { row } = p;
   const name = payee(row);
   const marked = p.current || p.open;
-  const tags = row.tags.filter((t) => t !== "needs-review");
+  const tags = row.tags.filter((tag) => tag !== "needs-review");
+  const comments = plural(row.comment_count, { one: "# comment", other: "# comments" });
   return (
     <div
       className={`${css.line} ${marked ? css.on : ""}`}
@@ -95,7 +97,7 @@ export const Line = memo(function Line(p: LineProps) {
             <input
               type="checkbox"
               checked={p.chosen}
-              aria-label={`Choose ${name}`}
+              aria-label={t`Select ${name}`}
               onChange={(e) => p.onChoose(p.index, (e.nativeEvent as MouseEvent).shiftKey === true)}
             />
           </label>
@@ -116,18 +118,18 @@ export const Line = memo(function Line(p: LineProps) {
             <bdi>{row.detail}</bdi>
           </span>
         )}
-        {row.pending && <Badge mood="pending">pending</Badge>}
-        {row.linked_transaction_id && <Badge>own transfer</Badge>}
-        {row.parent_id && <Badge>part</Badge>}
+        {row.pending && <Badge mood="pending">{t`pending`}</Badge>}
+        {row.linked_transaction_id && <Badge>{row.excluded ? t`duplicate` : t`transfer`}</Badge>}
+        {row.parent_id && <Badge>{t`split`}</Badge>}
         {row.comment_count > 0 && (
-          <span className={css.notes} title={row.comment_count === 1 ? "1 comment" : `${row.comment_count} comments`}>
+          <span className={css.notes} title={comments}>
             <Icon name="note" small />
-            <span className="sr">{row.comment_count} comments</span>
+            <span className="sr">{comments}</span>
           </span>
         )}
-        <span className={css.tags} title={tags.map((t) => `#${t}`).join(" ") || undefined}>
-          {tags.map((t) => (
-            <Tag key={t} slug={t} />
+        <span className={css.tags} title={tags.map((tag) => `#${tag}`).join(" ") || undefined}>
+          {tags.map((tag) => (
+            <Tag key={tag} slug={tag} />
           ))}
         </span>
       </span>
@@ -137,7 +139,7 @@ export const Line = memo(function Line(p: LineProps) {
             type="button"
             className={css.file}
             data-file
-            title="File under another category (C)"
+            title={t`Change category (C)`}
             onClick={(e) => p.onFile(e.currentTarget, p.index, row)}
           >
             <Filed row={row} />

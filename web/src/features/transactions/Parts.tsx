@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
@@ -15,29 +17,31 @@ const SplitDialog = lazy(() => import("./SplitDialog").then((m) => ({ default: m
 
 const open = (short: string) => (s: object) => ({ ...s, open: short });
 
-/** Asks how a payment is to be divided. */
-export function SplitButton({ of: t, children }: { of: Detail; children: string }) {
+/** Opens the form that splits a transaction. */
+export function SplitButton({ of: tx, children }: { of: Detail; children: string }) {
   const [asked, setAsked] = useState(false);
   return (
     <>
       <Button onClick={() => setAsked(true)}>{children}</Button>
       {asked && (
         <Suspense>
-          <SplitDialog of={t} onClose={() => setAsked(false)} />
+          <SplitDialog of={tx} onClose={() => setAsked(false)} />
         </Suspense>
       )}
     </>
   );
 }
 
-/** The parts that a payment is split into. */
-export function Parts({ of: t, writes }: { of: Detail; writes: boolean }) {
-  const whole = useDeed({ act: join, touches, said: "Joined again", change: (r) => r.change });
+/** The parts that a transaction is split into. */
+export function Parts({ of: tx, writes }: { of: Detail; writes: boolean }) {
+  const whole = useDeed({ act: join, touches, said: t`Split removed`, change: (r) => r.change });
   return (
     <section>
-      <h2>Its {t.parts?.length} parts</h2>
+      <h2>
+        <Plural value={tx.parts?.length ?? 0} one="Split into #" other="Split into #" />
+      </h2>
       <ul className={css.list}>
-        {t.parts?.map((p) => (
+        {tx.parts?.map((p) => (
           <li key={p.id}>
             <Link className="link cut" to="/transactions" search={open(p.short_id)} resetScroll={false}>
               <Chip
@@ -46,15 +50,15 @@ export function Parts({ of: t, writes }: { of: Detail; writes: boolean }) {
                 held={p.category !== null && p.category_source === "user"}
               />
             </Link>
-            <Amount value={cents(p.amount)} currency={t.iso_currency_code} />
+            <Amount value={cents(p.amount)} currency={tx.iso_currency_code} />
           </li>
         ))}
       </ul>
-      {writes && !t.deleted_at && (
+      {writes && !tx.deleted_at && (
         <div className="row wrap">
-          <SplitButton of={t}>Change the parts</SplitButton>
-          <Button kind="quiet" disabled={whole.isPending} onClick={() => whole.mutate(t.id)}>
-            Join again
+          <SplitButton of={tx}>{t`Edit split`}</SplitButton>
+          <Button kind="quiet" disabled={whole.isPending} onClick={() => whole.mutate(tx.id)}>
+            <Trans>Remove split</Trans>
           </Button>
         </div>
       )}
@@ -62,19 +66,21 @@ export function Parts({ of: t, writes }: { of: Detail; writes: boolean }) {
   );
 }
 
-/** The payment that a part belongs to. */
+/** The transaction that a part belongs to. */
 export function PartOf({ id }: { id: string }) {
-  const { data: t } = useQuery(transaction(id));
-  if (!t) return null;
+  const { data: tx } = useQuery(transaction(id));
+  if (!tx) return null;
   return (
     <section>
-      <h2>A part of</h2>
+      <h2>
+        <Trans>Part of</Trans>
+      </h2>
       <ul className={css.list}>
         <li>
-          <Link className="link cut" to="/transactions" search={open(t.short_id)} resetScroll={false}>
-            <bdi>{payee(t)}</bdi>
+          <Link className="link cut" to="/transactions" search={open(tx.short_id)} resetScroll={false}>
+            <bdi>{payee(tx)}</bdi>
           </Link>
-          <Amount value={cents(t.amount)} currency={t.iso_currency_code} />
+          <Amount value={cents(tx.amount)} currency={tx.iso_currency_code} />
         </li>
       </ul>
     </section>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { memo, type SubmitEvent, useState } from "react";
 import { counterparties, createCounterparty } from "#/api/counterparties";
@@ -11,10 +13,10 @@ import { PickerAt } from "#/ui/Picker";
 import { comment, type Deed, fileUnder, payTo, slugOf, tagWith } from "./deed";
 
 export type What = "category" | "tag" | "payee" | "comment";
-/** What is asked for, where the picker opens, and how the payment was filed then. */
+/** The field to choose, where the picker opens, and the category of the transaction at that time. */
 export type Asking = { what: What; at: Element; seen?: ReadonlyMap<string, string | null> };
 
-/** Asks for the category, tag, payee or comment that the current or the chosen payments get. */
+/** Asks for the category, tag, payee or comment that the current or the selected transactions get. */
 export const Pickers = memo(function Pickers({
   asking,
   onClose,
@@ -53,41 +55,41 @@ export const Pickers = memo(function Pickers({
   return (
     <>
       <PickerAt
-        label="File under"
+        label={t`Choose category`}
         choices={choices}
         anchor={anchor("category")}
         onClose={onClose}
         onPick={(c) => does(fileUnder(c.value, c.label))}
       />
       <PickerAt
-        label="Tag with"
+        label={t`Add tag`}
         choices={(labels.data ?? [])
-          .filter((t) => t.slug !== "needs-review")
-          .map((t) => ({ value: t.slug, label: t.slug, hint: t.name === t.slug ? undefined : t.name }))}
+          .filter((tag) => tag.slug !== "needs-review")
+          .map(({ slug, name }) => ({ value: slug, label: slug, hint: name === slug ? undefined : name }))}
         anchor={anchor("tag")}
         onClose={onClose}
         onPick={(c) => does(tagWith(c.value))}
         onMake={(typed) => does(tagWith(slugOf(typed)))}
       />
       <PickerAt
-        label="Name the payee"
+        label={t`Choose payee`}
         choices={(payees.data ?? []).map((c) => ({ value: c.id, label: c.name }))}
         anchor={anchor("payee")}
         onClose={onClose}
         onPick={(c) => does(payTo(c.value, c.label))}
         onMake={(typed) => void made(typed)}
       />
-      <Dialog open={asking?.what === "comment"} onClose={onClose} title="Write a comment">
+      <Dialog open={asking?.what === "comment"} onClose={onClose} title={t`Add comment`}>
         <form onSubmit={submit}>
           <DialogBody>
-            <Area label="Comment" value={words} onChange={(e) => setWords(e.target.value)} />
+            <Area label={t`Comment`} value={words} onChange={(e) => setWords(e.target.value)} />
           </DialogBody>
           <DialogFoot>
             <Button kind="filled" type="submit" disabled={!words.trim()}>
-              Add the comment
+              <Trans>Add comment</Trans>
             </Button>
             <Button kind="quiet" onClick={onClose}>
-              Cancel
+              <Trans>Cancel</Trans>
             </Button>
           </DialogFoot>
         </form>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
@@ -12,7 +14,7 @@ import { Seal } from "#/ui/Seal";
 import css from "./Details.module.css";
 import { tell } from "./tell";
 
-/** What people and agents wrote about a payment. */
+/** The comments of people and agents on a transaction. */
 export function Said({ id, writes }: { id: string; writes: boolean }) {
   const client = useQueryClient();
   const { data } = useQuery(comments(id));
@@ -22,7 +24,7 @@ export function Said({ id, writes }: { id: string; writes: boolean }) {
     e.preventDefault();
     if (!text.trim()) return;
     edit.mutate(
-      { operations: [{ transaction_id: id, comment: text.trim() }], said: "Comment added" },
+      { operations: [{ transaction_id: id, comment: text.trim() }], said: t`Comment added` },
       {
         onSuccess: () => {
           setText("");
@@ -34,7 +36,9 @@ export function Said({ id, writes }: { id: string; writes: boolean }) {
   if (!writes && !data?.comments.length) return null;
   return (
     <section>
-      <h2>Said about it</h2>
+      <h2>
+        <Trans>Comments</Trans>
+      </h2>
       <ul className={css.said}>
         {data?.comments.map((c) => (
           <li key={c.id}>
@@ -49,13 +53,13 @@ export function Said({ id, writes }: { id: string; writes: boolean }) {
         <form className={css.write} onSubmit={submit} data-draft="comment" ref={restoreDraft}>
           <input
             name="comment"
-            aria-label="Write a comment"
-            placeholder="Write a comment"
+            aria-label={t`Add a comment`}
+            placeholder={t`Add a comment`}
             value={text}
             onChange={(e) => setText(e.target.value)}
           />
           <Button type="submit" disabled={!text.trim() || edit.isPending}>
-            Add
+            <Trans>Add</Trans>
           </Button>
         </form>
       )}
@@ -63,7 +67,7 @@ export function Said({ id, writes }: { id: string; writes: boolean }) {
   );
 }
 
-/** Everything that happened to a payment, newest first. */
+/** Everything that happened to a transaction, newest first. */
 export function Past({ id, short }: { id: string; short: string }) {
   const { data } = useQuery(history(id));
   const { name } = useCategories();
@@ -71,21 +75,23 @@ export function Past({ id, short }: { id: string; short: string }) {
   if (!told.length) return null;
   return (
     <section>
-      <h2>History</h2>
+      <h2>
+        <Trans>History</Trans>
+      </h2>
       <ul className={css.past}>
         {told.map((a) => (
           <li key={a.id}>
             <Seal maker={a.rule_id ? { kind: "rule" } : actorOf(a)} />
             <span>
               {tell(a, name)}
-              {a.note && <span className="dim"> · “{a.note}”</span>}
+              {a.note && <span className="dim"> · {t`“${{ words: a.note }}”`}</span>}
             </span>
             <span className="small faint">{moment(a.created_at)}</span>
           </li>
         ))}
       </ul>
       <Link className="link small" to="/activity" search={{ transaction: short }}>
-        All that was done to it, with undo
+        <Trans>View full history</Trans>
       </Link>
     </section>
   );

@@ -1,10 +1,14 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { type Detail, split } from "#/api/transactions";
-import { abs, cents, text, typed } from "#/lib/money";
+import { abs, cents, text } from "#/lib/money";
+import { typed, written } from "#/lib/typed";
 import { useCategories } from "#/parts/categories";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { useMoney } from "#/ui/Amount";
+import { settle } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Choose, Entry } from "#/ui/Form";
 import css from "./Split.module.css";
@@ -18,39 +22,40 @@ const blank = (category: string | null, was = category): Draft => ({
   was: was ?? "",
 });
 
-/** Divides a payment into parts: what one writes is taken off, and the last part has the rest. */
-export function SplitDialog({ of: t, onClose }: { of: Detail; onClose: () => void }) {
+/** Splits a transaction into parts. The last part gets what the entered amounts leave. */
+export function SplitDialog({ of: tx, onClose }: { of: Detail; onClose: () => void }) {
   const { choices } = useCategories();
   const money = useMoney();
-  const whole = cents(t.amount);
+  const whole = cents(tx.amount);
   const sign = whole < 0n ? -1n : 1n;
-  const had = t.parts ?? [];
+  const had = tx.parts ?? [];
   const [last, setLast] = useState<Draft>(() => {
     const r = had.find((p) => p.is_remainder);
-    return { ...blank(r ? r.category : t.category), id: r?.id };
+    return { ...blank(r ? r.category : tx.category), id: r?.id };
   });
   const [parts, setParts] = useState<Draft[]>(() =>
     had.length
       ? had
           .filter((p) => !p.is_remainder)
-          .map((p) => ({ ...blank(p.category), id: p.id, amount: text(sign * cents(p.amount)) }))
-      : [blank(null, t.category)],
+          .map((p) => ({ ...blank(p.category), id: p.id, amount: written(sign * cents(p.amount)) }))
+      : [blank(null, tx.category)],
   );
   const left = rest(
     sign * whole,
     parts.map((p) => p.amount),
   );
+  const into = plural(parts.length + 1, { one: "Split into #", other: "Split into #" });
   const save = useDeed({
     act: split,
     touches,
-    said: `Split into ${parts.length + 1} parts`,
+    said: into,
     change: (r) => r.change,
     quiet: true,
   });
   const change = (at: number, to: Partial<Draft>) =>
     setParts((all) => all.map((p) => (p.key === at ? { ...p, ...to } : p)));
   const options = [
-    ["", "No category"] as const,
+    ["", t`Uncategorized`] as const,
     ...choices.map((c) => [c.value, c.hint ? `${c.hint}: ${c.label}` : c.label] as const),
   ];
   const submit = () => {
@@ -63,31 +68,30 @@ export function SplitDialog({ of: t, onClose }: { of: Detail; onClose: () => voi
         ...(p.category !== p.was && { category: p.category || null }),
       };
     });
-    save.mutate({ id: t.id, parts: body }, { onSuccess: onClose });
+    save.mutate({ id: tx.id, parts: body }, { onSuccess: onClose });
   };
-  const category = (p: Draft, name: string, onPick: (category: string) => void) => (
-    <Choose
-      label={`Category of ${name}`}
-      options={options}
-      value={p.category}
-      onChange={(e) => onPick(e.target.value)}
-    />
+  const category = (p: Draft, label: string, onPick: (category: string) => void) => (
+    <Choose label={label} options={options} value={p.category} onChange={(e) => onPick(e.target.value)} />
   );
+  const amount = money(abs(whole), tx.iso_currency_code);
+  const over = money(abs(left ?? 0n), tx.iso_currency_code);
   const said =
     left === null
-      ? "Write an amount such as 12.50 in each part."
+      ? t`Enter an amount for each part, for example 12.50.`
       : left === 0n
-        ? "Nothing is left for the last part. Take something off the others."
+        ? t`There’s nothing left for the last part. Reduce another amount.`
         : left < 0n
-          ? `The parts are ${money(abs(left), t.iso_currency_code)} more than the payment, so the last one is money ${sign > 0n ? "in" : "out"}.`
-          : "The last part has what the others leave, also if the bank changes the amount.";
+          ? sign > 0n
+            ? t`The parts exceed the transaction by ${over}, so the last part becomes money in.`
+            : t`The parts exceed the transaction by ${over}, so the last part becomes money out.`
+          : t`The last part gets whatever remains, even if the bank changes the amount.`;
   return (
     <FormDialog
       open
       onClose={onClose}
-      title={had.length ? "Change the parts" : "Split this payment"}
-      hint={`${money(abs(whole), t.iso_currency_code)} in parts with categories of their own.`}
-      act={`Split into ${parts.length + 1} parts`}
+      title={had.length ? t`Edit split` : t`Split transaction`}
+      hint={t`Divide ${amount} across categories.`}
+      act={into}
       busy={save.isPending || left === null || left === 0n}
       error={save.error}
       onSubmit={submit}
@@ -95,27 +99,31 @@ export function SplitDialog({ of: t, onClose }: { of: Detail; onClose: () => voi
       <ol className={css.parts}>
         {parts.map((p, i) => (
           <li key={p.key}>
-            {category(p, `part ${i + 1}`, (to) => change(p.key, { category: to }))}
+            {category(p, t`Category for part ${{ part: i + 1 }}`, (to) => change(p.key, { category: to }))}
             <Entry
-              label={`Amount of part ${i + 1}`}
+              label={t`Amount for part ${{ part: i + 1 }}`}
               inputMode="decimal"
-              placeholder="0.00"
+              placeholder={written(0n)}
               value={p.amount}
               onChange={(e) => change(p.key, { amount: e.target.value })}
+              onBlur={(e) => {
+                settle(e.currentTarget);
+                change(p.key, { amount: e.currentTarget.value });
+              }}
             />
             <Button
               kind="quiet"
               icon="x"
-              aria-label={`Drop part ${i + 1}`}
+              aria-label={t`Remove part ${{ part: i + 1 }}`}
               disabled={parts.length < 2}
               onClick={() => setParts((all) => all.filter((x) => x.key !== p.key))}
             />
           </li>
         ))}
         <li>
-          {category(last, "the rest", (to) => setLast((p) => ({ ...p, category: to })))}
-          <output className={css.rest} aria-label="What is left">
-            {left === null ? "–" : money(left, t.iso_currency_code)}
+          {category(last, t`Category for remainder`, (to) => setLast((p) => ({ ...p, category: to })))}
+          <output className={css.rest} aria-label={t`Remaining`}>
+            {left === null ? "–" : money(left, tx.iso_currency_code)}
           </output>
         </li>
       </ol>
@@ -125,9 +133,9 @@ export function SplitDialog({ of: t, onClose }: { of: Detail; onClose: () => voi
       <Button
         icon="plus"
         disabled={parts.length + 1 >= most}
-        onClick={() => setParts((all) => [...all, blank(null, t.category)])}
+        onClick={() => setParts((all) => [...all, blank(null, tx.category)])}
       >
-        Add a part
+        <Trans>Add part</Trans>
       </Button>
     </FormDialog>
   );

@@ -1,9 +1,13 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { session } from "#/api/session";
 import { mostChosen, type Row } from "#/api/transactions";
 import { useKeys } from "#/lib/keys";
+import { overlay } from "#/lib/overlay";
 import { useSteady } from "#/lib/steady";
 import { AddPayment } from "#/parts/AddPayment";
 import { useCategories } from "#/parts/categories";
@@ -11,7 +15,9 @@ import { useEdit, useUndoKeys } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
 import { LookOnly } from "#/parts/rights";
 import { Top } from "#/parts/Top";
+import { Button } from "#/ui/Button";
 import { Bones, Empty } from "#/ui/Card";
+import { Guarded } from "#/ui/Guard";
 import { toasts } from "#/ui/toasts";
 import type { Deed } from "./deed";
 import { FilterBar } from "./FilterBar";
@@ -25,9 +31,9 @@ import { useChosen } from "./useChosen";
 import { useList } from "./useList";
 import { useTrial } from "./useTrial";
 
-// The list stands without it, so the panel is loaded when somebody opens a payment.
+// The list does not need it, so the panel is loaded when somebody opens a transaction.
 const Details = lazy(() => import("./Details").then((m) => ({ default: m.Details })));
-// Likewise what can be done with many, when some are chosen.
+// Likewise the actions for many transactions, when some are selected.
 const BulkBar = lazy(() => import("./BulkBar").then((m) => ({ default: m.BulkBar })));
 const TrialStrip = lazy(() => import("./BulkBar").then((m) => ({ default: m.TrialStrip })));
 
@@ -48,16 +54,17 @@ export function TransactionsPage() {
   const [choosing, setChoosing] = useState(false);
   const chosen = useChosen(row);
   const trial = useTrial(chosen.clear);
-  // What is drawn again only if it changed is given the same functions every time.
+  // Components that are drawn again only if they changed get the same functions every time.
   const choose = useSteady((i: number, upTo: boolean) => (upTo ? chosen.upTo(i) : chosen.toggle(i)));
   const fileHere = useSteady((at: Element, i: number, r: Row) => {
     chosen.clear();
     setCurrent(i);
-    setAsking({ what: "category", at, seen: new Map([[r.id, r.category]]) });
+    const what = "category";
+    setAsking({ what, at, seen: new Map([[r.id, r.category]]) });
   });
   const askNothing = useSteady(() => setAsking(null));
 
-  // Whoever opens a row goes on from there; after a reload its row comes later than the address.
+  // The keys go on from the row that was opened; after a reload its row is loaded later than the address.
   const isOpen = (r: Row | undefined) => open !== undefined && (r?.short_id === open || r?.id === open);
   const found = useRef<string>(undefined);
   useEffect(() => {
@@ -88,7 +95,10 @@ export function TransactionsPage() {
   const does = useSteady((d: Deed, seen: Asking["seen"]) => {
     if (chosen.all) return void trial.start({ filter: filters, set: d.set }, d);
     if (chosen.ids.size > mostChosen)
-      return toasts.say({ bad: true, text: `More than ${mostChosen} are chosen. Choose all that match, or fewer.` });
+      return toasts.say({
+        bad: true,
+        text: t`You can select up to ${{ count: i18n.number(mostChosen) }}. Use “Select all” instead.`,
+      });
     if (chosen.ids.size) return void trial.start({ transaction_ids: [...chosen.ids], set: d.set }, d);
     const r = row(current);
     if (!r) return;
@@ -119,7 +129,7 @@ export function TransactionsPage() {
     x: () => may && chosen.toggle(current),
     X: () => may && chosen.upTo(current),
     "Mod a": () => may && chosen.everything(),
-    // While one payment is open, its panel has these.
+    // While a transaction is open, its panel has these.
     ...((!open || chosen.some) && {
       c: () => ask("category"),
       t: () => ask("tag"),
@@ -142,20 +152,38 @@ export function TransactionsPage() {
   return (
     <div className={open ? css.split : undefined}>
       <div className={css.left}>
-        <Top title="Transactions" sub={counted && `${line.rows.toLocaleString("en")}${stale ? " …" : ""}`}>
-          {may && <AddPayment />}
+        <Top title={t`Transactions`} sub={counted && `${i18n.number(line.rows)}${stale ? " …" : ""}`}>
+          {may && (
+            <>
+              <span className="desk">
+                <Button
+                  icon="upload"
+                  aria-label={t`Import statement`}
+                  title={t`Import statement`}
+                  onClick={() => void go({ to: "/import", search: {} })}
+                >
+                  <span className={css.wide}>
+                    <Trans>Import</Trans>
+                  </span>
+                </Button>
+              </span>
+              <span className="desk">
+                <AddPayment />
+              </span>
+            </>
+          )}
         </Top>
         <FilterBar search={search} choosing={choosing} onChoosing={may ? setChoosing : null} />
         <div className={css.why}>
           <LookOnly />
         </div>
-        {error && <Fault error={error} what="The transactions" retry={again} />}
+        {error && <Fault error={error} what={t`the transactions`} retry={again} />}
         <div
           ref={canvas}
           className={`${list.canvas} ${open ? list.panelled : ""} ${choosing ? list.choosing : ""} ${css.canvas}`}
           style={{ height: line.size ? view.top(line.size) + 2 : undefined }}
           role="table"
-          aria-label="Transactions by month"
+          aria-label={t`Transactions by month`}
           aria-rowcount={line.size}
           aria-busy={stale || undefined}
         >
@@ -175,10 +203,10 @@ export function TransactionsPage() {
           />
           {!counted && !error && <Bones rows={14} />}
           {counted && line.rows === 0 && (
-            <Empty title={key === "{}" ? "No payments yet" : "Nothing matches"}>
+            <Empty title={key === "{}" ? t`No transactions yet` : t`No matching transactions`}>
               {key === "{}"
-                ? "They appear as soon as a bank is linked or a statement is imported."
-                : "Take a filter away, or search with fewer letters."}
+                ? t`Connect a bank or import a statement to get started.`
+                : t`Try removing a filter or changing your search.`}
             </Empty>
           )}
         </div>
@@ -204,16 +232,23 @@ export function TransactionsPage() {
           )}
         </Suspense>
       </div>
+      {may && !open && !choosing && !chosen.some && (
+        <div className={`phone ${css.add}`} data-floats>
+          <Button kind="filled" icon="plus" aria-label={t`Add transaction`} onClick={() => overlay.set("add")} />
+        </div>
+      )}
       {open && (
-        <Suspense>
-          <Details
-            key={open}
-            id={open}
-            writes={may}
-            onClose={() => show(undefined)}
-            onStep={(by) => goTo(step(line, current, by))}
-          />
-        </Suspense>
+        <Guarded>
+          <Suspense>
+            <Details
+              key={open}
+              id={open}
+              writes={may}
+              onClose={() => show(undefined)}
+              onStep={(by) => goTo(step(line, current, by))}
+            />
+          </Suspense>
+        </Guarded>
       )}
       <Pickers asking={asking} onClose={askNothing} onDeed={does} />
     </div>

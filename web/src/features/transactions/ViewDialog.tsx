@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -15,7 +17,7 @@ type Props = {
   /** The view that the list shows, unless it shows none. */
   view: View | undefined;
   filters: Filters;
-  /** What the view filters by and the list cannot. */
+  /** Filters of the view that the list does not have. */
   left: string[];
   onClose: () => void;
 };
@@ -28,12 +30,13 @@ export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
   const go = useNavigate({ from: "/transactions" });
   const [view, setView] = useState(shown);
   const touches = views.queryKey;
+  const unknown = left.join(", ");
   /** Says what was done. Nothing records views, so the way back is the opposite deed. */
   const done = (text: string, at: View | undefined, back: () => Promise<unknown>) => {
     const undo = async () => {
       try {
         await back();
-        toasts.say({ text: "Undone" });
+        toasts.say({ text: t`Undone` });
       } catch (e) {
         sorry(e);
       }
@@ -56,9 +59,9 @@ export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
       open
       wide={view !== undefined}
       onClose={onClose}
-      title={view ? "Change this view" : "Save as a view"}
-      hint="A view keeps these filters, and shows whatever matches them on the day."
-      act={view ? "Update the view" : "Save the view"}
+      title={view ? t`Edit view` : t`Save view`}
+      hint={t`A saved view remembers these filters and always shows current results.`}
+      act={view ? t`Update view` : t`Save view`}
       busy={save.isPending || drop.isPending}
       error={save.error ?? drop.error}
       onSubmit={(f) =>
@@ -67,8 +70,8 @@ export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
           {
             onSuccess: (v) =>
               view
-                ? done(`Updated the view ${v.name}`, v, () => patchView(v.id, whole(view)))
-                : done(`Saved the view ${v.name}`, v, () => deleteView(v.id)),
+                ? done(t`View “${{ name: v.name }}” updated`, v, () => patchView(v.id, whole(view)))
+                : done(t`View “${{ name: v.name }}” saved`, v, () => deleteView(v.id)),
           },
         )
       }
@@ -80,33 +83,31 @@ export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
               icon="trash"
               onClick={() =>
                 drop.mutate(view, {
-                  onSuccess: () => done(`Deleted the view ${view.name}`, undefined, () => createView(whole(view))),
+                  onSuccess: () =>
+                    done(t`View “${{ name: view.name }}” deleted`, undefined, () => createView(whole(view))),
                 })
               }
             >
-              Delete
+              <Trans>Delete</Trans>
             </Button>
-            <Button onClick={() => setView(undefined)}>Save as another</Button>
+            <Button onClick={() => setView(undefined)}>
+              <Trans>Save as new</Trans>
+            </Button>
           </>
         )
       }
     >
-      <Field
-        label="Name of the view"
-        name="name"
-        required
-        maxLength={100}
-        autoComplete="off"
-        defaultValue={view?.name}
-      />
+      <Field label={t`View name`} name="name" required maxLength={100} autoComplete="off" defaultValue={view?.name} />
       <Check
-        label="Shared"
-        hint="Everyone in the household sees it, and whoever may change payments can change it."
+        label={t`Shared`}
+        hint={t`Everyone in the household can see it; anyone who can edit transactions can change it.`}
         name="shared"
         defaultChecked={view?.shared}
       />
       {view && left.length > 0 && (
-        <Note>It also filters by {left.join(", ")}, which this list does not know. Its filters stay as they are.</Note>
+        <Note>
+          <Trans>It also filters by {unknown}, which isn’t available here. Those filters are kept.</Trans>
+        </Note>
       )}
     </FormDialog>
   );

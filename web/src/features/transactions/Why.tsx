@@ -1,5 +1,6 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { explanation, history, type Transaction } from "#/api/transactions";
 import { moment } from "#/lib/dates";
 import { useCategories } from "#/parts/categories";
@@ -9,68 +10,70 @@ import { Bones } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Seal } from "#/ui/Seal";
-import { chain } from "./chain";
+import { chain, type Link } from "./chain";
 import css from "./Details.module.css";
 import type { Deed } from "./deed";
 
-const free: Deed = { set: { category: null }, ask: () => "Let go", said: () => "Let go. Rules and agents may file it" };
+const unlock: Deed = {
+  set: { category: null },
+  ask: () => t`Unlock`,
+  said: () => t`Unlocked. Rules and agents can categorize it again`,
+};
 
-/** Why a payment is filed as it is: who put each value there, the newest first. */
+/** The reason of a value; of a locked one also when it was set, and what that means. */
+function reasonOf(l: Link): string {
+  const { reason, at } = l;
+  if (!l.held) return reason;
+  return at
+    ? t`${reason}, ${{ time: moment(at) }}. Locked: rules and agents won’t change it.`
+    : t`${reason}. Locked: rules and agents won’t change it.`;
+}
+
+/** The reasons for a transaction's category: the source of each value, newest first. */
 export function Why({ of, writes, onLetGo }: { of: Transaction; writes: boolean; onLetGo: (d: Deed) => void }) {
   const why = useQuery(explanation(of.id));
   const past = useQuery(history(of.id));
   const { name } = useCategories();
   const now = why.data?.fields.find((f) => f.field === "category");
-  const named = of.category_display_name;
+  const category = of.category_display_name;
+  const named = (slug: string | null) => (slug ? name(slug) : t`Uncategorized`);
   return (
     <section>
-      <h2>{named ? `Why it is “${named}”` : "Why it has no category"}</h2>
-      {why.error && <Fault error={why.error} what="The reason" retry={() => void why.refetch()} />}
+      <h2>{category ? t`Why “${category}”?` : t`Why is it uncategorized?`}</h2>
+      {why.error && <Fault error={why.error} what={t`the reason`} retry={() => void why.refetch()} />}
       {!now || !past.data ? (
         !why.error && <Bones rows={2} />
       ) : !now.value && past.data.annotations.every((a) => a.kind !== "category") ? (
-        <p className="dim">The bank gave none, no rule matched, and nobody has filed it yet.</p>
+        <p className="dim">
+          <Trans>The bank sent no category, no rule matched, and no one has set one.</Trans>
+        </p>
       ) : (
         <ol className={css.chain}>
           {chain(now, past.data.annotations, null).map((l, i) => (
             <li key={l.id}>
               <Seal maker={l.maker} large />
-              <span className={i === 0 ? css.now : ""}>
-                {i === 0 ? l.value ? name(l.value) : "No category" : <s>{l.value ? name(l.value) : "No category"}</s>}
-              </span>
+              <span className={i === 0 ? css.now : ""}>{l.over ? <s>{named(l.value)}</s> : named(l.value)}</span>
               {l.held ? (
                 <Badge mood="held">
-                  <Icon name="lock" small /> held
+                  <Icon name="lock" small /> <Trans>locked</Trans>
                 </Badge>
               ) : (
                 <span className="small faint">{l.at && moment(l.at)}</span>
               )}
-              <span className={css.reason}>
-                {l.reason}
-                {l.held && `${l.at ? `, ${moment(l.at)}` : ""}. Rules and agents leave it alone.`}
-              </span>
+              <span className={css.reason}>{reasonOf(l)}</span>
             </li>
           ))}
         </ol>
       )}
-      {writes && (
-        <div className={`${css.letgo} row wrap`}>
-          {now?.held && now.value && (
-            <Button
-              icon="lock"
-              title="It loses its category, and rules and agents may file it"
-              onClick={() => onLetGo(free)}
-            >
-              Let go
-            </Button>
-          )}
-          <Link
-            className="link"
-            to="/rules/new"
-            search={{ from: of.short_id, ...(of.category ? { category: of.category } : {}) }}
+      {writes && now?.held && now.value && (
+        <div className={css.letgo}>
+          <Button
+            icon="lock"
+            title={t`Clears the category so rules and agents can set it`}
+            onClick={() => onLetGo(unlock)}
           >
-            Make a rule from this
-          </Link>
+            <Trans>Unlock</Trans>
+          </Button>
         </div>
       )}
     </section>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -10,20 +12,22 @@ import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import css from "./Details.module.css";
 
-/** A payment that somebody wrote down: it can be corrected, and parted from the bank's that was taken for it. */
-export function Written({ of: t, writes }: { of: Transaction; writes: boolean }) {
+/** A transaction that was added manually: it can be edited, and unmatched from the bank's own. */
+export function Written({ of: tx, writes }: { of: Transaction; writes: boolean }) {
   const [open, setOpen] = useState(false);
-  const bank = useQuery({ ...transaction(t.linked_transaction_id ?? ""), enabled: t.excluded }).data;
+  const bank = useQuery({ ...transaction(tx.linked_transaction_id ?? ""), enabled: tx.excluded }).data;
   const part = useDeed({
-    act: () => match(t.id, null),
+    act: () => match(tx.id, null),
     touches: ["transactions", "accounts", "overview", "cashflow", "changes", "review"],
-    said: "They are two payments now",
+    said: t`Now counted as two transactions`,
     change: (r) => r.change,
   });
   return (
     <section>
-      <h2>Written down by hand</h2>
-      {t.excluded && bank ? (
+      <h2>
+        <Trans>Added manually</Trans>
+      </h2>
+      {tx.excluded && bank ? (
         <>
           <p className={css.other}>
             <Link
@@ -36,24 +40,26 @@ export function Written({ of: t, writes }: { of: Transaction; writes: boolean })
             </Link>
             <Amount value={cents(bank.amount)} currency={bank.iso_currency_code} />
             <span className="small dim">
-              The bank's own, {dayShort(bank.date, localDay(new Date()))}. It counts, and this one does not.
+              {t`Matches the bank’s transaction of ${{ day: dayShort(bank.date, localDay(new Date())) }}. Only the bank’s counts.`}
             </span>
           </p>
           {writes && (
             <Button disabled={part.isPending} onClick={() => part.mutate()}>
-              These are two
+              <Trans>Not the same</Trans>
             </Button>
           )}
         </>
       ) : (
-        <p className="small dim">If the bank brings the same payment, the two are matched and count once.</p>
+        <p className="small dim">
+          <Trans>When the bank’s version arrives, coffer matches the two and counts them once.</Trans>
+        </p>
       )}
-      {writes && !t.deleted_at && (
+      {writes && !tx.deleted_at && (
         <Button kind="quiet" icon="edit" onClick={() => setOpen(true)}>
-          Correct it…
+          <Trans>Edit…</Trans>
         </Button>
       )}
-      {open && <PaymentForm of={t} onClose={() => setOpen(false)} />}
+      {open && <PaymentForm of={tx} onClose={() => setOpen(false)} />}
     </section>
   );
 }

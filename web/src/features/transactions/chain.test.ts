@@ -24,9 +24,9 @@ const set = (a: object) =>
     ...a,
   }) as never;
 
-it("says that the bank says so", () => {
+it("says that the category is from the bank", () => {
   const [only, ...rest] = chain(field({ value: "shopping", source: "provider" }), [], "shopping");
-  expect(only).toMatchObject({ value: "shopping", reason: "The bank says so" });
+  expect(only).toMatchObject({ value: "shopping", reason: "From the bank" });
   expect(rest).toEqual([]);
 });
 
@@ -45,6 +45,22 @@ it("goes back from the person to the rule to the bank", () => {
     ["home", "bank", false],
   ]);
   expect(links[1]?.reason).toBe("Rule “Big shops”");
+});
+
+it("says who approved, and strikes out only values that were replaced", () => {
+  const links = chain(
+    field({ value: "shopping", source: "user", actor_name: "Maja", held: true, change_id: "2" }),
+    [
+      set({ after: "shopping", before: "home", change_id: "1", rule_id: "r", rule_name: "Big shops", created_at: "1" }),
+      set({ after: "shopping", before: "shopping", action: "agreed", change_id: "2", created_at: "2" }),
+    ],
+    null,
+  );
+  expect(links.map((l) => [l.value, l.reason, l.over])).toEqual([
+    ["shopping", "Approved by Maja", false],
+    ["shopping", "Rule “Big shops”", false],
+    ["home", "From the bank", true],
+  ]);
 });
 
 it("names each line once, also while the history is newer than the reason", () => {

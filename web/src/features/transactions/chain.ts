@@ -1,49 +1,64 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { Schemas } from "#/api/client";
 import { actorOf, makerOf } from "#/parts/maker";
 import type { Maker } from "#/ui/Seal";
 
-/** One answer to "why is it filed so": a value, who gave it, and in whose words. */
-export type Link = { id: string; value: string | null; maker: Maker; reason: string; at: string | null; held: boolean };
+/** One step of why a transaction has its category: a value, who set it, and why. */
+export type Link = {
+  id: string;
+  value: string | null;
+  maker: Maker;
+  reason: string;
+  at: string | null;
+  held: boolean;
+  /** Whether it was replaced by another value. */
+  over: boolean;
+};
 
 type Field = Schemas["TransactionExplainedField"];
 type Annotation = Schemas["Annotation"];
 
-const by: Record<Maker["kind"], string> = {
-  bank: "The bank says so",
-  rule: "A rule",
-  agent: "An agent",
-  person: "A person",
+const by: Record<Maker["kind"], MessageDescriptor> = {
+  bank: msg`From the bank`,
+  rule: msg`A rule`,
+  agent: msg`An agent`,
+  person: msg`A person`,
 };
 
-function reason(maker: Maker, rule: string | null, note: string | null): string {
-  const who = rule ? `Rule “${rule}”` : (maker.name ?? by[maker.kind]);
-  return note ? `${who}: “${note}”` : who;
+function reason(maker: Maker, rule: string | null, note: string | null, agreed: boolean): string {
+  const who = rule ? t`Rule “${rule}”` : (maker.name ?? i18n._(by[maker.kind]));
+  if (agreed) return note ? t`Approved by ${who}: “${note}”` : t`Approved by ${who}`;
+  return note ? t`${who}: “${note}”` : who;
 }
 
 /** The values of a category, newest first: the one that holds now, then those that it replaced. */
 export function chain(now: Field, history: Annotation[], bank: string | null): Link[] {
   const maker = makerOf(now.source, now.actor_name) ?? { kind: "bank" };
+  const set = history.filter((a) => a.kind === "category").sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  const agreed = set.some((a) => a.change_id === now.change_id && a.action === "agreed");
   const links: Link[] = [
     {
       id: "now",
       value: now.value,
       maker,
-      reason: reason(maker, now.rule_name, now.note),
+      reason: reason(maker, now.rule_name, now.note, agreed),
       at: now.set_at,
       held: now.held,
+      over: false,
     },
   ];
-  const set = history.filter((a) => a.kind === "category").sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   for (const a of set) {
-    if (a.after === now.value && a.change_id === now.change_id) continue;
+    if ((a.after === now.value && a.change_id === now.change_id) || a.action === "released") continue;
     const actor: Maker = a.rule_id ? { kind: "rule" } : actorOf(a);
     links.push({
       id: a.id,
       value: a.after,
       maker: actor,
-      reason: reason(actor, a.rule_name, a.note),
+      reason: reason(actor, a.rule_name, a.note, a.action === "agreed"),
       at: a.created_at,
       held: false,
+      over: a.after !== now.value,
     });
   }
   const first = set.at(-1)?.before ?? bank;
@@ -52,9 +67,10 @@ export function chain(now: Field, history: Annotation[], bank: string | null): L
       id: "bank",
       value: first,
       maker: { kind: "bank" },
-      reason: "The bank, with the payment itself",
+      reason: t`From the bank`,
       at: null,
       held: false,
+      over: first !== now.value,
     });
   return links;
 }

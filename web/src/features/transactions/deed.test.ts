@@ -1,10 +1,12 @@
 import { expect, it } from "vitest";
-import { fileUnder, slugOf, tagWith } from "./deed";
+import { fileUnder, slugOf, tagWith, untag } from "./deed";
 
 it("says what will be done with its count, and what was done", () => {
-  expect(fileUnder("food", "Food").ask(1200)).toBe("File 1,200 payments under Food");
-  expect(fileUnder("food", "Food").said(1)).toBe("Filed under Food");
-  expect(tagWith("work").ask(1)).toBe("Tag 1 payment #work");
+  expect(fileUnder("food", "Food").ask(1200)).toBe("Categorize 1,200 transactions as Food");
+  expect(fileUnder("food", "Food").said(1)).toBe("Categorized as Food");
+  expect(tagWith("work").ask(1)).toBe("Tag 1 transaction #work");
+  expect(tagWith("work").said(3)).toBe("Tagged 3 with #work");
+  expect(untag("work").said(3)).toBe("Removed #work from 3");
 });
 
 it("makes a slug of what was typed", () => {

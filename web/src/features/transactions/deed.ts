@@ -1,37 +1,39 @@
+import { plural } from "@lingui/core/macro";
 import type { BulkSet } from "#/api/transactions";
-import { payments } from "#/lib/words";
 
-/** What is done to one payment or to many: the fields, and the words before and after. */
+/** A change of one transaction or many: the fields, and the words before and after. */
 export type Deed = { set: BulkSet; ask: (n: number) => string; said: (n: number) => string };
 
 export const fileUnder = (category: string, name: string): Deed => ({
   set: { category },
-  ask: (n) => `File ${payments(n)} under ${name}`,
-  said: (n) => (n === 1 ? `Filed under ${name}` : `Filed ${n.toLocaleString("en")} under ${name}`),
+  ask: (n) => plural(n, { one: `Categorize # transaction as ${name}`, other: `Categorize # transactions as ${name}` }),
+  said: (n) => plural(n, { one: `Categorized as ${name}`, other: `Categorized # as ${name}` }),
 });
 
-export const tagWith = (slug: string): Deed => ({
+// The sign of a tag is part of the argument, because in a plural it would be the number.
+export const tagWith = (slug: string, tag = `#${slug}`): Deed => ({
   set: { tags_to_add: [slug] },
-  ask: (n) => `Tag ${payments(n)} #${slug}`,
-  said: (n) => (n === 1 ? `Tagged #${slug}` : `Tagged ${n.toLocaleString("en")} #${slug}`),
+  ask: (n) => plural(n, { one: `Tag # transaction ${tag}`, other: `Tag # transactions ${tag}` }),
+  said: (n) => plural(n, { one: `Tagged ${tag}`, other: `Tagged # with ${tag}` }),
 });
 
-export const untag = (slug: string): Deed => ({
+export const untag = (slug: string, tag = `#${slug}`): Deed => ({
   set: { tags_to_remove: [slug] },
-  ask: (n) => `Take #${slug} off ${payments(n)}`,
-  said: (n) => (n === 1 ? `Took #${slug} off` : `Took #${slug} off ${n.toLocaleString("en")}`),
+  ask: (n) => plural(n, { one: `Remove ${tag} from # transaction`, other: `Remove ${tag} from # transactions` }),
+  said: (n) => plural(n, { one: `Removed ${tag}`, other: `Removed ${tag} from #` }),
 });
 
 export const payTo = (counterparty_id: string, name: string): Deed => ({
   set: { counterparty_id },
-  ask: (n) => `Name the payee of ${payments(n)} ${name}`,
-  said: (n) => (n === 1 ? `Its payee is ${name}` : `The payee of ${n.toLocaleString("en")} is ${name}`),
+  ask: (n) =>
+    plural(n, { one: `Set payee of # transaction to ${name}`, other: `Set payee of # transactions to ${name}` }),
+  said: (n) => plural(n, { one: `Payee set to ${name}`, other: `Payee set to ${name} for #` }),
 });
 
 export const comment = (words: string): Deed => ({
   set: { comment: words },
-  ask: (n) => `Comment on ${payments(n)}`,
-  said: (n) => (n === 1 ? "Comment added" : `Commented on ${n.toLocaleString("en")}`),
+  ask: (n) => plural(n, { one: "Comment on # transaction", other: "Comment on # transactions" }),
+  said: (n) => plural(n, { one: "Comment added", other: "Comment added to #" }),
 });
 
 /** A slug of what was typed for a new tag. */

@@ -1,3 +1,4 @@
+import { i18n } from "@lingui/core";
 import { expect, it } from "vitest";
 import { bare, daysOf, filtersOf, isOn, same, switches, withCategory, without } from "./filters";
 
@@ -24,7 +25,7 @@ it("knows several categories and what is switched off", () => {
 
 it("finds its switches in an address and takes them out", () => {
   const on = switches.filter((s) => isOn({ transfer: false, held: true }, s.is));
-  expect(on.map((s) => s.name)).toEqual(["Held by a person", "No own transfers"]);
+  expect(on.map((s) => i18n._(s.name))).toEqual(["Locked", "Not transfers"]);
   expect(on.map((s) => without(s.is))).toEqual([{ held: undefined }, { transfer: undefined }]);
 });
 

@@ -1,8 +1,10 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import type { Filters } from "#/api/transactions";
 import type { TransactionsSearch } from "#/lib/address";
 import { firstDay, lastDay } from "#/lib/dates";
 
-/** What the API is asked for, by what the address says. */
+/** The API's filters for an address. */
 export function filtersOf(s: TransactionsSearch): Filters {
   return {
     ...(s.search ? { search: s.search } : {}),
@@ -37,16 +39,16 @@ export function daysOf(f: Filters, month: string): [string, string] {
   return [f.start_date && f.start_date > a ? f.start_date : a, f.end_date && f.end_date < b ? f.end_date : b];
 }
 
-/** The filters that are on or off, with the words that stand for them. */
-export const switches: readonly { name: string; is: TransactionsSearch }[] = [
-  { name: "No category", is: { uncategorized: true } },
-  { name: "Money in", is: { direction: "in" } },
-  { name: "Money out", is: { direction: "out" } },
-  { name: "Held by a person", is: { held: true } },
-  { name: "With comments", is: { comments: true } },
-  { name: "Pending", is: { pending: true } },
-  { name: "Own transfers", is: { transfer: true } },
-  { name: "No own transfers", is: { transfer: false } },
+/** The filters that are on or off, with their labels. */
+export const switches: readonly { name: MessageDescriptor; is: TransactionsSearch }[] = [
+  { name: msg`Uncategorized`, is: { uncategorized: true } },
+  { name: msg`Money in`, is: { direction: "in" } },
+  { name: msg`Money out`, is: { direction: "out" } },
+  { name: msg`Locked`, is: { held: true } },
+  { name: msg`Has comments`, is: { comments: true } },
+  { name: msg`Pending`, is: { pending: true } },
+  { name: msg`Transfers`, is: { transfer: true } },
+  { name: msg`Not transfers`, is: { transfer: false } },
 ];
 
 type Key = keyof TransactionsSearch;
@@ -59,7 +61,7 @@ export const isOn = (s: TransactionsSearch, is: TransactionsSearch) =>
 export const without = (is: TransactionsSearch): TransactionsSearch =>
   Object.fromEntries(Object.keys(is).map((k) => [k, undefined]));
 
-/** What an address narrows by, without what is open and where it came from. */
+/** The filters in an address, without the open transaction and the saved view. */
 export function bare({ open: _, view: __, ...narrowing }: TransactionsSearch): TransactionsSearch {
   return Object.fromEntries(Object.entries(narrowing).filter(([, v]) => v !== undefined));
 }

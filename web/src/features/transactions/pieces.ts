@@ -1,4 +1,4 @@
-/** Some whole days of a month: what is loaded and forgotten together. Its rows begin at a row of the month. */
+/** Some whole days of a month, which are loaded and forgotten together. Its rows begin at a row of the month. */
 export type Piece = { start: string; end: string; at: number; rows: number };
 
 /** A month with no more rows than this is one piece. */

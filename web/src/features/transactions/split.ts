@@ -1,4 +1,5 @@
-import { type Cents, typed } from "#/lib/money";
+import type { Cents } from "#/lib/money";
+import { typed } from "#/lib/typed";
 
 /** A part as it is being written. */
 export type Draft = { key: number; id?: string; amount: string; category: string; was: string };
@@ -6,10 +7,10 @@ export type Draft = { key: number; id?: string; amount: string; category: string
 /** The nouns that a split shows in. */
 export const touches = ["transactions", "review", "overview", "accounts", "targets", "changes"] as const;
 
-/** The most parts that a payment has. */
+/** The most parts of a transaction. */
 export const most = 20;
 
-/** What is left of a payment when parts are taken off; null while one of them is no amount. */
+/** The amount that the parts leave of a transaction; null while one of them is not an amount. */
 export function rest(whole: Cents, amounts: readonly string[]): Cents | null {
   let left = whole;
   for (const a of amounts) {

@@ -13,12 +13,19 @@ const a = (x: object) =>
   }) as never;
 const up = (s: string) => s.toUpperCase();
 
-it("tells what happened in household words", () => {
-  expect(tell(a({ kind: "category", after: "food" }), up)).toBe("Maja filed it under FOOD");
-  expect(tell(a({ kind: "category", before: "food", after: "fun" }), up)).toBe("Maja moved it from FOOD to FUN");
-  expect(tell(a({ kind: "tag", action: "added", after: "work", rule_name: "Work" }), up)).toBe(
-    "Rule “Work” tagged it #work",
+it("says what happened in plain words", () => {
+  expect(tell(a({ kind: "category", after: "food" }), up)).toBe("Maja set the category to FOOD");
+  expect(tell(a({ kind: "category", before: "food", after: "fun" }), up)).toBe(
+    "Maja changed the category from FOOD to FUN",
   );
-  expect(tell(a({ kind: "tag", action: "removed", before: "work" }), up)).toBe("Maja took #work off");
-  expect(tell(a({ kind: "sync", action: "posted" }), up)).toBe("The bank booked it");
+  expect(tell(a({ kind: "category", action: "agreed", before: "food", after: "food" }), up)).toBe("Maja approved FOOD");
+  expect(tell(a({ kind: "category", action: "released", before: "food", after: "food" }), up)).toBe(
+    "Maja undid the approval of FOOD",
+  );
+  expect(tell(a({ kind: "tag", action: "added", after: "work", rule_name: "Work" }), up)).toBe(
+    "Rule “Work” added #work",
+  );
+  expect(tell(a({ kind: "tag", action: "removed", before: "work" }), up)).toBe("Maja removed #work");
+  expect(tell(a({ kind: "sync", action: "posted" }), up)).toBe("Posted by the bank");
+  expect(tell(a({ kind: "sync", action: "removed" }), up)).toBe("Maja deleted the transaction");
 });

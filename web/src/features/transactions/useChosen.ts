@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Row } from "#/api/transactions";
 
-/** Which payments of the list are chosen: some by their ids, or all that match its filters. */
+/** Which transactions of the list are selected: some by their ids, or all that match its filters. */
 export type Chosen = { ids: ReadonlySet<string>; all: boolean };
 
 const none: Chosen = { ids: new Set(), all: false };

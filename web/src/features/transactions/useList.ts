@@ -22,7 +22,7 @@ export function useList(filters: Filters, canvas: RefObject<HTMLElement | null>)
   const [first, last] = useSettled(view.drawn.join(), 90).split(",").map(Number) as [number, number];
   const [from, to] = [Math.max(first - ahead, 0), Math.min(last + ahead, line.size - 1)];
   const known = newest?.length ?? 0;
-  // The newest rows are here already. What is beyond them is loaded by months, and large months by days.
+  // The newest rows are already here. Older rows are loaded by months, and large months by days.
   const near = useMemo(() => {
     const [a, b] = [monthAt(line, from)?.nth ?? 0, monthAt(line, to)?.nth ?? -1];
     return rowAt(line, last - 1) < known ? [] : line.months.slice(a, b + 1);

@@ -4,20 +4,20 @@ import { type BulkBody, type BulkResult, bulk, type Filters, someOf } from "#/ap
 import { sorry, useBulk } from "#/parts/edit";
 import type { Deed } from "./deed";
 
-/** A change of many payments that was tried and waits for a yes. */
+/** A change of many transactions with its preview, which waits for a confirmation. */
 export type Trial = {
   deed: Deed;
   of: BulkBody;
   would: BulkResult;
   again: boolean;
-  /** Those that a person filed, and that would be filed again. */
+  /** Transactions whose category a person set, and that would change. */
   byHand: { count: number; names: string[] };
 };
 
 const few = 3;
 const nobody = { count: 0, names: [] };
 
-/** Those of a change that a person has filed by hand. */
+/** The transactions of a change whose category a person set. */
 function filedByHand(of: BulkBody, deed: Deed) {
   if (deed.set.category === undefined || of.filter?.held === false) return nobody;
   const ids = of.transaction_ids;
@@ -25,7 +25,7 @@ function filedByHand(of: BulkBody, deed: Deed) {
   return someOf({ ...(of.filter as Filters), ...(ids && { ids }), category_source: "user" }, few);
 }
 
-/** Tries a change of many payments, and does it if the same number still matches. */
+/** Previews a change of many transactions, and applies it if the same number still matches. */
 export function useTrial(onDone: () => void) {
   const [trial, setTrial] = useState<Trial | null>(null);
   const write = useBulk();

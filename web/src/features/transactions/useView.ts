@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { views } from "#/api/views";
 import type { TransactionsSearch } from "#/lib/address";
@@ -25,8 +26,8 @@ export function useView(search: TransactionsSearch) {
     all,
     choices: all.map((v) => ({
       value: v.id,
-      label: v === view && changed ? `${v.name}, changed` : v.name,
-      hint: v.shared ? "Shared" : undefined,
+      label: v === view && changed ? t`${{ view: v.name }} (edited)` : v.name,
+      hint: v.shared ? t`Shared` : undefined,
     })),
   };
 }

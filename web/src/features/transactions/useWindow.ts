@@ -20,7 +20,7 @@ const phone: Heights = { head: 64, row: 60 };
 /** Places are drawn in blocks of so many, so that a frame in ten draws something new, and the others only move. */
 export const block = 8;
 const beyond = 4; // places that are drawn above and below the view
-const bar = { top: 64, bottom: 80 }; // what covers the list at the edges of the window
+const bar = { top: 64, bottom: 80 }; // parts that cover the list at the edges of the window
 
 /** Which places of the list are drawn. Heights are known, so that a million places cost no more than ten. */
 export function useWindow(line: Timeline, canvas: RefObject<HTMLElement | null>) {
@@ -66,7 +66,10 @@ export function useWindow(line: Timeline, canvas: RefObject<HTMLElement | null>)
   };
 }
 
-/** A value once it has stood still: whoever flings past years must not load them. After a pause it counts at once. */
+/**
+ * A value after it has stopped changing: a person who flings past years must not load them. After a pause it counts at
+ * once.
+ */
 export function useSettled<T>(value: T, ms: number) {
   const [settled, settle] = useState(value);
   const moved = useRef(0);

@@ -1,26 +1,32 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
-import type { UpcomingDay } from "#/api/upcoming";
+import type { UpcomingDay, UpcomingItem } from "#/api/upcoming";
 import { dayFull } from "#/lib/dates";
 import { cents } from "#/lib/money";
+import { firstWeekday, weekdays } from "#/lib/week";
 import { Amount } from "#/ui/Amount";
 import { remark, weeks } from "./days";
 import css from "./UpcomingPage.module.css";
 
-const heads = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-
-/** So many payments of one day fit into a calendar; the others are counted. */
+/** So many transactions of one day fit into a calendar; the others are counted. */
 const most = 6;
+
+const Sum = ({ item }: { item: UpcomingItem }) => (
+  <Amount value={cents(item.amount)} currency={item.iso_currency_code} quiet={!item.certain || item.transfer} />
+);
 
 /** A month as a table of weeks, for wide screens. */
 export function Calendar({ month, today, days }: { month: string; today: string; days: readonly UpcomingDay[] }) {
   const of = new Map(days.map((d) => [d.date, d.items]));
+  const heads = weekdays(firstWeekday);
   return (
-    <table className={`${css.calendar} desk`} aria-label="Calendar">
+    <table className={`${css.calendar} desk`} aria-label={t`Calendar`}>
       <thead>
         <tr>
           {heads.map((h) => (
-            <th key={h} scope="col" abbr={h}>
-              {h.slice(0, 3)}
+            <th key={h.name} scope="col" abbr={h.name}>
+              {h.short}
             </th>
           ))}
         </tr>
@@ -32,7 +38,7 @@ export function Calendar({ month, today, days }: { month: string; today: string;
               const items = (day && of.get(day)) || [];
               return (
                 <td
-                  key={heads[i]}
+                  key={heads[i]?.name}
                   className={!day ? css.other : day < today ? css.past : day === today ? css.today : undefined}
                 >
                   {day && (
@@ -48,18 +54,37 @@ export function Calendar({ month, today, days }: { month: string; today: string;
                             <bdi>{item.name}</bdi>
                           </Link>
                           <span className={item.due_date ? css.late : undefined}>
-                            {!item.certain && !item.due_date && <span className="dim">about </span>}
-                            <Amount
-                              value={cents(item.amount)}
-                              currency={item.iso_currency_code}
-                              quiet={!item.certain || item.transfer}
-                            />
-                            {item.due_date && <span className="small"> overdue</span>}
-                            {item.transfer && <span className="small dim"> own transfer</span>}
+                            {item.certain || item.due_date ? (
+                              <Sum item={item} />
+                            ) : (
+                              <Trans>
+                                <span className="dim">about</span> <Sum item={item} />
+                              </Trans>
+                            )}
+                            {item.due_date && (
+                              <>
+                                {" "}
+                                <span className="small">
+                                  <Trans>overdue</Trans>
+                                </span>
+                              </>
+                            )}
+                            {item.transfer && (
+                              <>
+                                {" "}
+                                <span className="small dim">
+                                  <Trans>transfer</Trans>
+                                </span>
+                              </>
+                            )}
                           </span>
                         </li>
                       ))}
-                      {items.length > most && <li className="dim">and {items.length - most} more</li>}
+                      {items.length > most && (
+                        <li className="dim">
+                          {plural({ count: items.length - most }, { one: "+# more", other: "+# more" })}
+                        </li>
+                      )}
                     </ul>
                   )}
                 </td>

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { Link } from "@tanstack/react-router";
 import type { UpcomingDay } from "#/api/upcoming";
 import { dayInMonth } from "#/lib/dates";
@@ -10,7 +11,7 @@ import { remark } from "./days";
 export function DayList({ today, days }: { today: string; days: readonly UpcomingDay[] }) {
   return (
     <div className="phone">
-      <Lines label="By day">
+      <Lines label={t`By day`}>
         {days.flatMap((d) =>
           d.items.map((item) => (
             <Item
@@ -21,7 +22,7 @@ export function DayList({ today, days }: { today: string; days: readonly Upcomin
                   {name}
                 </Link>
               )}
-              hint={[d.date === today ? "Today" : dayInMonth(d.date), remark(item, today)].filter(Boolean).join(" · ")}
+              hint={[d.date === today ? t`Today` : dayInMonth(d.date), remark(item, today)].filter(Boolean).join(" · ")}
               end={<Amount value={cents(item.amount)} currency={item.iso_currency_code} />}
             />
           )),

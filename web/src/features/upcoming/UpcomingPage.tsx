@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { accounts } from "#/api/accounts";
@@ -19,15 +21,17 @@ import { DayList } from "./DayList";
 import { daysOf, daysUntil, lowest, monthsAhead, sums } from "./days";
 import css from "./UpcomingPage.module.css";
 
-/** What will probably be paid: a calendar of the recurring payments, and how low accounts will be. */
+const step = "month";
+
+/** A calendar of upcoming recurring payments, and the projected balances of accounts. */
 export function UpcomingPage() {
-  const go = useNavigate({ from: "/upcoming" });
+  const go = useNavigate({ from: "/recurring/calendar" });
   const today = useQuery(overview).data?.today ?? localDay(new Date());
   const now = monthOf(today);
   const last = shift(now, monthsAhead);
-  const asked = useSearch({ from: "/upcoming" }).month ?? now;
+  const asked = useSearch({ from: "/recurring/calendar" }).month ?? now;
   const month = asked < now ? now : asked > last ? last : asked;
-  const { data, error, refetch } = useQuery(upcoming(daysUntil(month, today)));
+  const { data, error, refetch, isPlaceholderData } = useQuery(upcoming(daysUntil(month, today)));
   const choose = (m: string) => void go({ search: { month: m === now ? undefined : m }, resetScroll: false });
   useKeys({
     "[": () => month !== now && choose(shift(month, -1)),
@@ -36,19 +40,22 @@ export function UpcomingPage() {
   const days = daysOf(data?.days ?? [], month);
   return (
     <>
-      <Top title="Upcoming">
+      <Top title={t`Recurring`}>
         <Stepper
           name={monthName(month)}
           short={`${monthAbbr(month)} ${month.slice(0, 4)}`}
-          what="month"
+          what={step}
           first={month === now}
           last={month === last}
           onBack={() => choose(shift(month, -1))}
           onOn={() => choose(shift(month, 1))}
         />
       </Top>
-      <Page aside={data && data.accounts.length > 0 && <Ahead rows={data.accounts} month={month} today={today} />}>
-        {error && <Fault error={error} what="What is expected" retry={() => void refetch()} />}
+      <Page
+        stale={isPlaceholderData}
+        aside={data && data.accounts.length > 0 && <Ahead rows={data.accounts} month={month} today={today} />}
+      >
+        {error && <Fault error={error} what={t`upcoming payments`} retry={() => void refetch()} />}
         <Notes notes={data?.notes} />
         {!data && !error && (
           <Card>
@@ -58,15 +65,14 @@ export function UpcomingPage() {
         {data?.days.length === 0 && (
           <Card>
             <Empty
-              title={`Nothing is expected until ${dayShort(lastDay(month), today)}`}
+              title={t`Nothing due through ${{ day: dayShort(lastDay(month), today) }}`}
               action={
                 <Link className="link" to="/recurring">
-                  Look at the recurring payments
+                  <Trans>View recurring</Trans>
                 </Link>
               }
             >
-              What comes back regularly stands here on its days, such as rent, subscriptions and wages. coffer finds it
-              after each sync and import.
+              <Trans>Upcoming bills, subscriptions and paychecks appear here once coffer has found them.</Trans>
             </Empty>
           </Card>
         )}
@@ -74,7 +80,11 @@ export function UpcomingPage() {
           <Card title={monthName(month)} aside={<Sums days={days} />} flush>
             <Calendar month={month} today={today} days={days} />
             <DayList today={today} days={days} />
-            {days.length === 0 && <p className={`phone dim ${css.none}`}>Nothing is expected in {monthName(month)}.</p>}
+            {days.length === 0 && (
+              <p className={`phone dim ${css.none}`}>
+                <Trans>Nothing due in {{ month: monthName(month) }}.</Trans>
+              </p>
+            )}
           </Card>
         )}
       </Page>
@@ -82,26 +92,28 @@ export function UpcomingPage() {
   );
 }
 
-/** What a month comes to, a currency at a time. */
+/** Money out and money in during a month, by currency. */
 function Sums({ days }: { days: Parameters<typeof sums>[0] }) {
   const money = useMoney();
   const all = sums(days);
+  const [currency] = [...all.out.keys(), ...all.in.keys()];
+  if (currency === undefined) return null;
   const said = (purse: ReadonlyMap<string, bigint>) =>
-    [...purse].map(([currency, n]) => money(n, currency)).join(" and ") || "nothing";
+    [...purse].map(([of, n]) => money(n, of)).join(" + ") || money(0n, currency);
   return (
-    <>
-      {said(all.out)} out, {said(all.in)} in
-    </>
+    <Trans>
+      {{ out: said(all.out) }} out · {{ into: said(all.in) }} in
+    </Trans>
   );
 }
 
-/** How low each account will be until the end of the month. */
+/** The lowest projected balance of each account until the end of the month. */
 function Ahead({ rows, month, today }: { rows: readonly UpcomingAccount[]; month: string; today: string }) {
   const known = useQuery(accounts).data ?? [];
   const money = useMoney();
   return (
-    <Card title={`Accounts until ${dayShort(lastDay(month), today)}`} flush>
-      <Lines label="How low accounts will be">
+    <Card title={t`Projected balances through ${{ day: dayShort(lastDay(month), today) }}`} flush>
+      <Lines label={t`Projected balances`}>
         {rows.map((a) => {
           const type = known.find((x) => x.id === a.account_id)?.type;
           const debt = type === "credit" || type === "loan";

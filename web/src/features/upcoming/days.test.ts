@@ -29,6 +29,26 @@ test("weeks begin on Mondays and have every day of the month once", () => {
   expect(weeks("2028-02").flat().filter(Boolean)).toHaveLength(29);
 });
 
+test("weeks begin as the reader's do", () => {
+  expect(weeks("2026-11", 7)[0]?.[0]).toBe("2026-11-01"); // a Sunday
+  expect(weeks("2026-11", 7)).toHaveLength(5);
+  expect(weeks("2026-11", 6)[0]).toEqual([
+    null,
+    "2026-11-01",
+    "2026-11-02",
+    "2026-11-03",
+    "2026-11-04",
+    "2026-11-05",
+    "2026-11-06",
+  ]);
+  for (const first of [1, 6, 7])
+    for (const week of weeks("2027-05", first)) {
+      const day = week[0];
+      expect(week).toHaveLength(7);
+      if (day) expect(new Date(`${day}T12:00:00Z`).getUTCDay()).toBe(first % 7);
+    }
+});
+
 test("the days that are asked for reach the end of the month", () => {
   expect(daysUntil("2026-11", "2026-11-17")).toBe(14);
   expect(daysUntil("2026-11", "2026-11-30")).toBe(1);
@@ -53,18 +73,14 @@ test("two currencies are two sums", () => {
   });
 });
 
-test("what is not sure is said", () => {
+test("says what is uncertain", () => {
   expect(doubt(item(1), "2026-11-17")).toBeUndefined();
-  expect(doubt(item(1, "EUR", { certain: false }), "2026-11-17")).toBe("about this");
-  expect(doubt(item(1, "EUR", { certain: false, due_date: "2026-11-14" }), "2026-11-17")).toBe(
-    "should have come on 14 Nov",
-  );
-  expect(remark(item(1, "EUR", { certain: false, transfer: true }), "2026-11-17")).toBe(
-    "about this · between own accounts",
-  );
+  expect(doubt(item(1, "EUR", { certain: false }), "2026-11-17")).toBe("estimated");
+  expect(doubt(item(1, "EUR", { certain: false, due_date: "2026-11-14" }), "2026-11-17")).toBe("was due 14 Nov");
+  expect(remark(item(1, "EUR", { certain: false, transfer: true }), "2026-11-17")).toBe("estimated · transfer");
 });
 
-test("how low an account will be, in words", () => {
+test("says how low the balance of an account will be", () => {
   const a = (balance_today: number | null, low?: [string, number]): UpcomingAccount => ({
     account_id: "a",
     name: "Joint",
@@ -73,12 +89,12 @@ test("how low an account will be, in words", () => {
     lowest: low ? { date: low[0], balance: low[1] } : null,
   });
   const say = (n: bigint) => `€${n}`;
-  expect(lowest(a(null), false, "2026-11-17", say)).toBe("Its balance is not known");
-  expect(lowest(a(5), false, "2026-11-17", say)).toBe("Payments do not explain its value");
+  expect(lowest(a(null), false, "2026-11-17", say)).toBe("No balance");
+  expect(lowest(a(5), false, "2026-11-17", say)).toBe("Not projected");
   expect(lowest(a(5, ["2026-11-30", 3]), false, "2026-11-17", say)).toBe("Lowest on 30 Nov");
   expect(lowest(a(5, ["2026-11-17", 3]), false, "2026-11-17", say)).toBe("Lowest today");
-  expect(lowest(a(5, ["2026-11-17", 5]), false, "2026-11-17", say)).toBe("No lower than today");
-  expect(lowest(a(5, ["2026-11-30", -3]), false, "2026-11-17", say)).toBe("Falls below zero on 30 Nov: €-300");
-  expect(lowest(a(5, ["2026-11-30", 9]), true, "2026-11-17", say)).toBe("Owes most on 30 Nov");
-  expect(lowest(a(5, ["2026-11-17", 5]), true, "2026-11-17", say)).toBe("Owes no more than today");
+  expect(lowest(a(5, ["2026-11-17", 5]), false, "2026-11-17", say)).toBe("Won’t drop below today’s balance");
+  expect(lowest(a(5, ["2026-11-30", -3]), false, "2026-11-17", say)).toBe("Goes below zero on 30 Nov: €-300");
+  expect(lowest(a(5, ["2026-11-30", 9]), true, "2026-11-17", say)).toBe("Highest debt on 30 Nov");
+  expect(lowest(a(5, ["2026-11-17", 5]), true, "2026-11-17", say)).toBe("Debt won’t rise");
 });

@@ -1,6 +1,8 @@
+import { t } from "@lingui/core/macro";
 import type { UpcomingAccount, UpcomingDay, UpcomingItem } from "#/api/upcoming";
 import { dayAt, dayShort, firstDay, lastDay, monthOf, ordinal } from "#/lib/dates";
 import { abs, add, type Cents, cents, type Purse } from "#/lib/money";
+import { firstWeekday } from "#/lib/week";
 
 /** How many months from this one on can be looked at: no more than a year ahead is known. */
 export const monthsAhead = 11;
@@ -8,23 +10,24 @@ export const monthsAhead = 11;
 /** How many days it takes from today to the end of a month, today included. */
 export const daysUntil = (month: string, today: string) => ordinal(lastDay(month)) - ordinal(today) + 1;
 
-/** The weeks of a month, Monday first; null stands for a day of another month. */
-export function weeks(month: string): (string | null)[][] {
+/** The weeks of a month, which begin as the reader's do; null is a day of another month. */
+export function weeks(month: string, first = firstWeekday): (string | null)[][] {
   const [from, to] = [ordinal(firstDay(month)), ordinal(lastDay(month))];
   const out: (string | null)[][] = [];
-  for (let monday = from - ((from + 3) % 7); monday <= to; monday += 7)
-    out.push(Array.from({ length: 7 }, (_, i) => (monday + i < from || monday + i > to ? null : dayAt(monday + i))));
+  // Day 0 was a Thursday.
+  for (let start = from - ((from + 11 - first) % 7); start <= to; start += 7)
+    out.push(Array.from({ length: 7 }, (_, i) => (start + i < from || start + i > to ? null : dayAt(start + i))));
   return out;
 }
 
 /** The days of a month on which something is expected. */
 export const daysOf = (days: readonly UpcomingDay[], month: string) => days.filter((d) => monthOf(d.date) === month);
 
-/** What goes out and what comes in, by currency, without transfers between own accounts. */
+/** Money out and money in by currency, without transfers. */
 export function sums(days: readonly UpcomingDay[]): { out: Purse; in: Purse } {
   let [out, into]: [Purse, Purse] = [new Map(), new Map()];
   for (const { amount, iso_currency_code: currency, transfer } of days.flatMap((d) => d.items)) {
-    if (transfer) continue; // between own accounts
+    if (transfer) continue;
     const n = cents(amount);
     if (n < 0n) into = add(into, currency, abs(n));
     else out = add(out, currency, n);
@@ -32,25 +35,31 @@ export function sums(days: readonly UpcomingDay[]): { out: Purse; in: Purse } {
   return { out, in: into };
 }
 
-/** What is not sure of a payment, in words; nothing if all of it is. */
+/** Describes what is uncertain about a payment; undefined if everything is certain. */
 export function doubt(item: UpcomingItem, today: string): string | undefined {
-  if (item.due_date) return `should have come on ${dayShort(item.due_date, today)}`;
-  return item.certain ? undefined : "about this";
+  if (item.due_date) return t`was due ${{ day: dayShort(item.due_date, today) }}`;
+  return item.certain ? undefined : t`estimated`;
 }
 
-/** What there is to say of a payment beside its name and amount. */
+/** A remark about a payment in addition to its name and amount. */
 export function remark(item: UpcomingItem, today: string): string {
-  return [doubt(item, today), item.transfer && "between own accounts"].filter(Boolean).join(" · ");
+  return [doubt(item, today), item.transfer && t`transfer`].filter(Boolean).join(" · ");
 }
 
-/** How low an account will be, or why nobody can tell. */
+/** How low the balance of an account will be, or why that is unknown. */
 export function lowest(a: UpcomingAccount, debt: boolean, today: string, say: (n: Cents) => string): string {
-  if (a.balance_today === null) return "Its balance is not known";
-  if (!a.lowest) return "Payments do not explain its value";
+  if (a.balance_today === null) return t`No balance`;
+  if (!a.lowest) return t`Not projected`;
   const now = cents(a.balance_today);
   const then = cents(a.lowest.balance);
-  const when = a.lowest.date === today ? "today" : `on ${dayShort(a.lowest.date, today)}`;
-  if (debt) return then > now ? `Owes most ${when}` : "Owes no more than today";
-  if (then < 0n) return `Falls below zero ${when}: ${say(then)}`;
-  return then < now ? `Lowest ${when}` : "No lower than today";
+  const isToday = a.lowest.date === today;
+  const day = dayShort(a.lowest.date, today);
+  if (debt && then <= now) return t`Debt won’t rise`;
+  if (debt) return isToday ? t`Highest debt today` : t`Highest debt on ${day}`;
+  if (then < 0n) {
+    const amount = say(then);
+    return isToday ? t`Goes below zero today: ${amount}` : t`Goes below zero on ${day}: ${amount}`;
+  }
+  if (then >= now) return t`Won’t drop below today’s balance`;
+  return isToday ? t`Lowest today` : t`Lowest on ${day}`;
 }

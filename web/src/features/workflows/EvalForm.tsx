@@ -1,20 +1,19 @@
+import { t } from "@lingui/core/macro";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { evalWorkflow, type Workflow } from "#/api/workflows";
+import { cents } from "#/lib/money";
+import { amountOf } from "#/lib/typed";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { AmountField } from "#/ui/AmountField";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
+import { providers } from "./words";
 
-const providers = [
-  ["", "The workflow’s own"],
-  ["anthropic", "Anthropic"],
-  ["openai_compatible", "OpenAI or compatible"],
-] as const;
+type Provider = Exclude<ReturnType<typeof providers>[number][0], "">;
 
-type Provider = Exclude<(typeof providers)[number][0], "">;
-
-/** Asks how a workflow is to be measured on what people decided before, and leads to the run that does it. */
+/** Starts an accuracy test of a workflow against past decisions of people, and leads to its run. */
 export function EvalForm({ workflow: w, onClose }: { workflow: Workflow; onClose: () => void }) {
   const go = useNavigate();
   const [provider, setProvider] = useState<string>("");
@@ -28,14 +27,14 @@ export function EvalForm({ workflow: w, onClose }: { workflow: Workflow; onClose
       open
       wide
       onClose={onClose}
-      title={`Measure ${w.name}`}
-      hint="The model is asked again about payments that you filed, with your books as they were before. Nothing is changed."
-      act="Start measuring"
+      title={t`Test accuracy of ${{ name: w.name }}`}
+      hint={t`The model categorizes transactions you’ve already categorized, without seeing your answers. Nothing is changed.`}
+      act={t`Start test`}
       busy={start.isPending}
       error={start.error}
       onSubmit={(f) => {
         const other = f.maybe("provider") as Provider | null;
-        const most = f.count("cost");
+        const most = amountOf(f.text("cost"));
         start.mutate(
           {
             sample: f.count("sample") ?? 200,
@@ -54,41 +53,39 @@ export function EvalForm({ workflow: w, onClose }: { workflow: Workflow; onClose
     >
       <Fields wide>
         <Field
-          label="Decisions to compare with"
+          label={t`Transactions to test`}
           name="sample"
           type="number"
           min={1}
           max={1000}
           required
           defaultValue={200}
-          hint="The newest that people made. A verdict needs 30."
+          hint={t`Your most recent decisions. You need at least 30 for a verdict.`}
         />
         <Field
-          label="Moments"
+          label={t`Points in time`}
           name="windows"
           type="number"
           min={1}
           max={20}
           required
           defaultValue={4}
-          hint="As of how many the books are shown. More are fairer and slower."
+          hint={t`More points are fairer but slower.`}
         />
         <Select
-          label="Model of"
+          label={t`Provider`}
           name="provider"
-          options={providers}
+          options={providers(t`Workflow default`)}
           value={provider}
           onChange={(e) => setProvider(e.target.value)}
         />
-        {provider !== "" && <Field label="Model" name="model" required hint="As its provider names it." />}
-        <Field
-          label="Most it may cost, US dollars"
+        {provider !== "" && <Field label={t`Model`} name="model" required hint={t`Exact name used by the provider.`} />}
+        <AmountField
+          label={t`Cost limit (USD)`}
           name="cost"
-          type="number"
-          min={0}
-          step="0.01"
-          defaultValue={w.max_cost_usd ?? ""}
-          hint="Needed unless the model is free."
+          checked
+          amount={w.max_cost_usd === null ? null : cents(w.max_cost_usd)}
+          hint={t`Required unless the model is free.`}
         />
       </Fields>
     </FormDialog>

@@ -1,62 +1,71 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { Evaluation as Result } from "#/api/workflows";
 import { Shares } from "#/charts/Shares";
 import { cents } from "#/lib/money";
+import { number } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
 import { Amount, Cost } from "#/ui/Amount";
 import { Card } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Fold, Table } from "#/ui/Lines";
 import { Facts } from "#/ui/Page";
-import { decidersOf, labelsOf, moods, ofHundred, previousOf, shareOf, tableOf } from "./measured";
+import { decidersOf, harmOf, labelsOf, moods, previousOf, shareOf, tableOf, wrongOf } from "./measured";
 import css from "./Workflows.module.css";
+import { seconds } from "./words";
 
-/** How well a workflow did on what people decided, beside what is reached without a model. */
+/** How accurate a workflow was compared with people, next to methods without a model. */
 export function Evaluation({ result: r }: { result: Result }) {
   const { name } = useCategories();
   const s = r.score;
   return (
     <>
-      <Card title="How well it did">
+      <Card title={t`Accuracy`}>
         <div className={css.apart}>
           <Note mood={moods[r.verdict]}>{r.message}</Note>
-          <Shares label="Right, of what each was sure about" deciders={decidersOf(r)} table={tableOf(r)} />
+          <Shares label={t`Correct, among confident answers`} deciders={decidersOf(r)} table={tableOf(r)} />
         </div>
       </Card>
-      <Card title="In figures">
+      <Card title={t`Details`}>
         <Facts
           facts={[
-            ["Compared with", labelsOf(r)],
-            ["Sure about", `${s.answered.toLocaleString("en")} of ${r.n.toLocaleString("en")}`],
-            ["Right", `${s.right.toLocaleString("en")} of them, ${shareOf(s.accuracy)}`],
-            ["Right group", shareOf(s.primary)],
-            ["Wrong", ofHundred(s.wrong_per_100, "payments would be filed wrongly")],
-            ["Harm", ofHundred(s.harm_per_100, "were right before and would be wrong")],
+            [t`Compared with`, labelsOf(r)],
+            [t`Confident`, t`${{ count: number(s.answered) }} of ${{ all: number(r.n) }}`],
+            [
+              t`Correct`,
+              t`${{ count: number(s.right) }} of ${{ all: number(s.answered) }}, ${{ share: shareOf(s.accuracy) }}`,
+            ],
+            [t`Correct main category`, shareOf(s.primary)],
+            [t`Incorrect`, wrongOf(s.wrong_per_100)],
+            [t`Made worse`, harmOf(s.harm_per_100)],
             ...r.money.map(
               (m) =>
                 [
-                  `Wrong in ${m.currency}`,
+                  t`Incorrect in ${{ currency: m.currency }}`,
                   <span key={m.currency}>
-                    <Amount value={cents(m.wrong)} currency={m.currency} /> of{" "}
-                    <Amount value={cents(m.answered)} currency={m.currency} />
+                    <Trans>
+                      <Amount value={cents(m.wrong)} currency={m.currency} /> of{" "}
+                      <Amount value={cents(m.answered)} currency={m.currency} />
+                    </Trans>
                   </span>,
                 ] as const,
             ),
             [
-              "A hundred took",
+              t`Cost per 100`,
               <span key="took">
-                <Cost usd={r.per_100.cost_usd} />, {r.per_100.seconds.toLocaleString("en")} s,{" "}
-                {(r.per_100.input_tokens + r.per_100.output_tokens).toLocaleString("en")} tokens
+                <Cost usd={r.per_100.cost_usd} /> · {seconds(r.per_100.seconds)} ·{" "}
+                {plural(r.per_100.input_tokens + r.per_100.output_tokens, { one: "# token", other: "# tokens" })}
               </span>,
             ],
             ...(r.previous
               ? [
                   [
-                    "Since the last time",
+                    t`Since last test`,
                     <span key="previous">
                       {previousOf(r.previous)}{" "}
                       <Link className="link" to="/runs/$id" params={{ id: r.previous.run_id }}>
-                        See it
+                        <Trans>View</Trans>
                       </Link>
                     </span>,
                   ] as const,
@@ -65,29 +74,29 @@ export function Evaluation({ result: r }: { result: Result }) {
           ]}
         />
       </Card>
-      <Card title="Where it was wrong" flush>
+      <Card title={t`Mistakes`} flush>
         {r.confusions.length === 0 ? (
-          <p className={css.words}>Nowhere, as far as it was sure.</p>
+          <p className={css.words}>{t`None among confident answers.`}</p>
         ) : (
           <Table
-            label="Its most frequent mistakes"
-            heads={["People chose", "It chose", "Times"]}
+            label={t`Most common mistakes`}
+            heads={[t`You chose`, t`Model chose`, t`Count`]}
             num={[2]}
             rows={r.confusions.map((c) => ({
               key: `${c.right} ${c.wrong}`,
-              cells: [name(c.right), name(c.wrong), c.times.toLocaleString("en")],
+              cells: [name(c.right), name(c.wrong), number(c.times)],
             }))}
           />
         )}
         {r.categories.length > 0 && (
-          <Fold name="By category">
+          <Fold name={t`By category`}>
             <Table
-              label="By the category that people chose"
-              heads={["Category", "Payments", "Sure", "Right", "Wrong"]}
+              label={t`By your category`}
+              heads={[t`Category`, t`Transactions`, t`Confident`, t`Correct`, t`Incorrect`]}
               num={[1, 2, 3, 4]}
               rows={r.categories.map((c) => ({
                 key: c.slug,
-                cells: [name(c.slug), ...[c.n, c.answered, c.right, c.wrong].map((n) => n.toLocaleString("en"))],
+                cells: [name(c.slug), ...[c.n, c.answered, c.right, c.wrong].map(number)],
               }))}
             />
           </Fold>

@@ -1,13 +1,18 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type AppliedPlan, applyPlan, dropPlan, type PlanPage, plan } from "#/api/plans";
 import type { Run } from "#/api/workflows";
 import { cents } from "#/lib/money";
+import { number } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
 import { useDeed } from "#/parts/deed";
 import { undo } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { planned } from "#/parts/plans";
 import { useCan } from "#/parts/rights";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
@@ -17,17 +22,16 @@ import { Fold, Lines, Table } from "#/ui/Lines";
 import { toasts } from "#/ui/toasts";
 import { PlanLine } from "./PlanLine";
 import { appliedOf } from "./planned";
-import { planned } from "./words";
 
 const touches = ["workflows", "transactions", "review", "overview", "rules", "changes", "categories", "tags"];
 
 const titles = {
-  waiting: "What it would change, if you apply it",
-  applied: "Its plan, which was applied",
-  dropped: "Its plan, which was dropped",
+  waiting: msg`Proposed changes`,
+  applied: msg`Applied changes`,
+  dropped: msg`Discarded changes`,
 } as const;
 
-/** What a run planned, each field before → after. A person applies it, leaves parts of it out, or drops it. */
+/** The changes that a run proposes, before → after. A person applies all or some of them, or discards them. */
 export function Plan({ run: r }: { run: Run }) {
   const can = useCan();
   const list = useInfiniteQuery(plan(r.id));
@@ -39,12 +43,13 @@ export function Plan({ run: r }: { run: Run }) {
     act: async () => {
       const a = await applyPlan(r.id, [...out]);
       const ids = [...a.change_ids].reverse();
-      toasts.say({ text: "The plan is applied", undo: ids.length ? () => void undo(client, ids) : undefined });
+      const text = a.state === "dropped" ? t`No changes were left to apply` : t`Changes applied`;
+      toasts.say({ text, undo: ids.length ? () => void undo(client, ids) : undefined });
       return a;
     },
     touches,
   });
-  const drop = useDeed({ act: () => dropPlan(r.id), touches, said: "The plan is dropped" });
+  const drop = useDeed({ act: () => dropPlan(r.id), touches, said: t`Changes discarded` });
   const state = list.data?.pages[0]?.state ?? r.plan.state;
   if (state === "none") return null;
   const first = list.data?.pages[0];
@@ -59,7 +64,7 @@ export function Plan({ run: r }: { run: Run }) {
   };
   return (
     <Card
-      title={titles[state]}
+      title={i18n._(titles[state])}
       aside={state === "waiting" ? undefined : planned(r.plan)}
       flush
       warn={state === "waiting"}
@@ -72,20 +77,20 @@ export function Plan({ run: r }: { run: Run }) {
               disabled={apply.isPending || drop.isPending || chosen === 0}
               onClick={() => apply.mutate(undefined, { onSuccess: setDone })}
             >
-              {out.size ? `Apply ${chosen} of ${total}` : `Apply all ${total}`}
+              {out.size ? t`Apply ${chosen} of ${total}` : t`Apply all ${total}`}
             </Button>
             <Button kind="quiet" disabled={apply.isPending || drop.isPending} onClick={() => ask(true)}>
-              Drop the plan
+              <Trans>Discard</Trans>
             </Button>
           </>
         )
       }
     >
-      {list.error && <Fault error={list.error} what="The plan" retry={() => void list.refetch()} />}
+      {list.error && <Fault error={list.error} what={t`proposed changes`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={5} />}
       {done && <Note mood={done.skipped.length ? "warn" : "good"}>{appliedOf(done)}</Note>}
       {first && first.totals.length > 0 && <Totals totals={first.totals} />}
-      <Lines label="The plan">
+      <Lines label={t`Proposed changes`}>
         {items.map((i) => (
           <PlanLine
             key={`${i.subject} ${i.seq}`}
@@ -98,15 +103,15 @@ export function Plan({ run: r }: { run: Run }) {
       </Lines>
       {list.hasNextPage && (
         <Button kind="quiet" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more of the plan
+          <Trans>Load more</Trans>
         </Button>
       )}
       <FormDialog
         open={asks}
         onClose={() => ask(false)}
-        title="Drop this plan?"
-        hint="Nothing of it is changed, and it cannot be applied any more. Its transcript stays."
-        act="Drop plan"
+        title={t`Discard proposed changes?`}
+        hint={t`Nothing will be changed, and you can’t apply them later. The transcript is kept.`}
+        act={t`Discard`}
         fault
         busy={drop.isPending}
         onSubmit={() => drop.mutate(undefined, { onSettled: () => ask(false) })}
@@ -115,21 +120,21 @@ export function Plan({ run: r }: { run: Run }) {
   );
 }
 
-/** What the plan would file, by category. */
+/** The proposed changes by category. */
 function Totals({ totals }: { totals: PlanPage["totals"] }) {
   const { name } = useCategories();
   return (
-    <Fold name="By category">
+    <Fold name={t`By category`}>
       <Table
-        label="What it would file, by category"
-        heads={["Amount", "Category", "Payments"]}
+        label={t`Changes by category`}
+        heads={[t`Amount`, t`Category`, t`Transactions`]}
         num={[0, 2]}
-        rows={totals.map((t) => ({
-          key: `${t.category} ${t.iso_currency_code}`,
+        rows={totals.map((sum) => ({
+          key: `${sum.category} ${sum.iso_currency_code}`,
           cells: [
-            <Amount key="amount" value={cents(t.amount)} currency={t.iso_currency_code} />,
-            t.category ? name(t.category) : "No category",
-            t.transactions.toLocaleString("en"),
+            <Amount key="amount" value={cents(sum.amount)} currency={sum.iso_currency_code} />,
+            sum.category ? name(sum.category) : t`Uncategorized`,
+            number(sum.transactions),
           ],
         }))}
       />

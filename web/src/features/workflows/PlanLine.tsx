@@ -1,8 +1,9 @@
+import { t } from "@lingui/core/macro";
 import { Link } from "@tanstack/react-router";
 import type { AppliedPlan, PlanItem } from "#/api/plans";
 import { cents } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
-import { fieldOf, reasons } from "#/parts/fields";
+import { fieldOf, reasonOf } from "#/parts/fields";
 import { Amount } from "#/ui/Amount";
 import { Badge, Chip } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
@@ -20,8 +21,8 @@ type Props = {
 
 /** One field of a plan, before → after, with a box to leave it out. */
 export function PlanLine({ item: i, out, skipped, onToggle }: Props) {
-  const t = i.transaction;
-  const name = t ? t.name : aboutOf(i);
+  const of = i.transaction;
+  const name = of ? of.name : aboutOf(i);
   const more = i.record ?? i.arguments;
   return (
     <Item
@@ -29,13 +30,13 @@ export function PlanLine({ item: i, out, skipped, onToggle }: Props) {
       mark={
         onToggle && (
           <label className={css.pick}>
-            <span className="sr">{`Apply ${fieldOf(i.field)} of ${name}`}</span>
+            <span className="sr">{t`Apply ${{ field: fieldOf(i.field) }} for ${name}`}</span>
             <input type="checkbox" checked={!out} onChange={onToggle} />
           </label>
         )
       }
       name={
-        t && i.transaction_id ? (
+        of && i.transaction_id ? (
           <Link className={css.payee} to="/transactions" search={{ open: i.transaction_id }}>
             <bdi>{name}</bdi>
           </Link>
@@ -51,13 +52,13 @@ export function PlanLine({ item: i, out, skipped, onToggle }: Props) {
       }
       end={
         <>
-          {skipped && <Badge mood="held">{reasons[skipped]}</Badge>}
-          {t && <Amount value={cents(t.amount)} currency={t.iso_currency_code} />}
+          {skipped && <Badge mood="held">{reasonOf(skipped)}</Badge>}
+          {of && <Amount value={cents(of.amount)} currency={of.iso_currency_code} />}
         </>
       }
     >
       {more !== null && more !== undefined && (
-        <Fold name={i.subject === "call" ? "Show what it asks for" : "Show all of it"}>
+        <Fold name={i.subject === "call" ? t`Show request` : t`Show all`}>
           <pre className={css.json}>{pretty(more)}</pre>
         </Fold>
       )}
@@ -71,14 +72,14 @@ function Becomes({ item: i }: { item: PlanItem }) {
   const chip = (v: string | null, old: boolean) => {
     if (filed) return <Chip name={v ? name(v) : null} tone={look(v).tone} old={old && v !== null} />;
     if (v !== null && i.field.startsWith("comment")) return <bdi className={css.said}>{v}</bdi>;
-    return v === null ? <span className="faint">none</span> : <Chip name={v} old={old} />;
+    return v === null ? <span className="faint">{t`empty`}</span> : <Chip name={v} old={old} />;
   };
   return (
     <span className={css.become}>
       {fieldOf(i.field)}
       {chip(i.before, true)}
       <Icon name="arrow" small />
-      <span className="sr">becomes</span>
+      <span className="sr">{t`changes to`}</span>
       {chip(i.after, false)}
     </span>
   );

@@ -1,13 +1,14 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { jobEnd } from "#/api/jobs";
 import { type Run, revertRun } from "#/api/workflows";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { stay } from "#/parts/fields";
 import { Bones } from "#/ui/Card";
 import { Note } from "#/ui/Form";
-import { some } from "./words";
 
 /** Asks whether a run is to be undone, with what would go back and what would stay. */
 export function Revert({ run: r, onClose }: { run: Run; onClose: () => void }) {
@@ -25,7 +26,7 @@ export function Revert({ run: r, onClose }: { run: Run; onClose: () => void }) {
       return done;
     },
     touches: ["workflows", "transactions", "review", "overview", "rules", "changes", "categories", "tags"],
-    said: (d) => `Undone: ${some(d.reverted, "field")} ${d.reverted === 1 ? "is" : "are"} as before`,
+    said: (d) => plural(d.reverted, { one: "Undid # change", other: "Undid # changes" }),
     quiet: true,
   });
   const would = trial.data;
@@ -34,8 +35,8 @@ export function Revert({ run: r, onClose }: { run: Run; onClose: () => void }) {
     <FormDialog
       open
       onClose={onClose}
-      title="Undo this run?"
-      act={would ? `Undo ${some(would.reverted, "field")}` : "Undo"}
+      title={t`Undo this run?`}
+      act={would ? plural(would.reverted, { one: "Undo # change", other: "Undo # changes" }) : t`Undo`}
       fault
       busy={!would || would.reverted === 0 || undo.isPending}
       error={trial.error ?? undo.error}
@@ -45,13 +46,18 @@ export function Revert({ run: r, onClose }: { run: Run; onClose: () => void }) {
       {would && (
         <p aria-live="polite">
           {would.reverted === 0
-            ? "Nothing of it is left to undo. "
-            : `${some(would.reverted, "field")} of ${some(would.changes, "change")} ${would.reverted === 1 ? "goes" : "go"} back to what was there before. `}
+            ? t`There’s nothing left to undo.`
+            : plural(would.reverted, { one: "# change will be undone.", other: "# changes will be undone." })}{" "}
           {stay(would.skipped_by_reason)}
         </p>
       )}
       {later > 0 && (
-        <Note>Rules that it made have changed {payments(later)} since. That stays; undo it in Activity.</Note>
+        <Note>
+          <Trans>
+            Rules created by this run have since changed {{ transactions: transactions(later) }}. Those changes are
+            kept. You can undo them in Activity.
+          </Trans>
+        </Note>
       )}
     </FormDialog>
   );

@@ -1,13 +1,17 @@
+import { i18n } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError } from "#/api/client";
 import { live, type Run, run, stopRun } from "#/api/workflows";
 import { moment } from "#/lib/dates";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
 import { useDeed } from "#/parts/deed";
-import { sentence } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { changes } from "#/parts/plans";
+import { refusal } from "#/parts/refusals";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Top } from "#/parts/Top";
 import { Cost } from "#/ui/Amount";
@@ -20,33 +24,36 @@ import { Evaluation } from "./Evaluation";
 import { Plan } from "./Plan";
 import { Revert } from "./Revert";
 import { Transcript } from "./Transcript";
-import { limitOf, moodOf, some, statusOf, took } from "./words";
+import { limitOf, moodOf, statusOf, tokens, took } from "./words";
 
-/** A run, while it goes on and afterwards: what it costs, what it said and did, and its way back. */
+/** A run, while it goes on and afterwards: its cost, its transcript, its changes and how to undo them. */
 export function RunPage() {
   const { id } = useParams({ from: "/runs/$id" });
   const { data, error, refetch } = useQuery(run(id));
   const gone = error instanceof ApiError && error.status === 404;
   return (
     <>
-      <Top title={data?.workflow_name ?? "Run"} sub={data && `Run of ${moment(data.created_at)}`}>
+      <Top
+        title={data?.workflow_name ?? t({ message: "Run", context: "of a workflow" })}
+        sub={data && t`Run from ${{ time: moment(data.created_at) }}`}
+      >
         {data && <Deeds run={data} />}
       </Top>
       {gone && (
         <Page>
           <Card>
             <Empty
-              title="There is no such run"
+              title={t`Run not found`}
               action={
-                <Link className="link" to="/workflows">
-                  See all workflows
+                <Link className="link" to="/agents">
+                  <Trans>View all workflows</Trans>
                 </Link>
               }
             />
           </Card>
         </Page>
       )}
-      {error && !gone && <Fault error={error} what="The run" retry={() => void refetch()} />}
+      {error && !gone && <Fault error={error} what={t`the run`} retry={() => void refetch()} />}
       {!data && !error && (
         <Page>
           <Card>
@@ -63,19 +70,23 @@ export function RunPage() {
 function Deeds({ run: r }: { run: Run }) {
   const can = useCan();
   const [asks, ask] = useState(false);
-  const stop = useDeed({ act: () => stopRun(r.id), touches: ["workflows"], said: "Stopped. What it did stays." });
+  const stop = useDeed({
+    act: () => stopRun(r.id),
+    touches: ["workflows"],
+    said: t`Run stopped. Its changes are kept`,
+  });
   if (!can.write) return null;
   if (live(r))
     return (
       <Button kind="fault" icon="stop" disabled={stop.isPending} onClick={() => stop.mutate()}>
-        Stop this run
+        <Trans>Stop run</Trans>
       </Button>
     );
   if (r.changes.length === 0) return null;
   return (
     <>
       <Button icon="undo" onClick={() => ask(true)}>
-        Undo this run
+        <Trans>Undo run</Trans>
       </Button>
       {asks && <Revert run={r} onClose={() => ask(false)} />}
     </>
@@ -88,8 +99,8 @@ function Whole({ run: r }: { run: Run }) {
     <Page lead={<Figures run={r} />}>
       <LookOnly />
       {limit && <Note mood="warn">{limit}</Note>}
-      {r.error && <Note mood="bad">{sentence(r.error.message)}</Note>}
-      {r.status === "queued" && <Note>It starts as soon as a worker is free.</Note>}
+      {r.error && <Note mood="bad">{refusal(r.error)}</Note>}
+      {r.status === "queued" && <Note>{t`Waiting to start…`}</Note>}
       {!live(r) && r.plan.state !== "none" && <Plan run={r} />}
       {r.result && <Evaluation result={r.result} />}
       <Transcript run={r} />
@@ -97,65 +108,60 @@ function Whole({ run: r }: { run: Run }) {
   );
 }
 
-/** What a run cost and used, against what it may. */
+/** The cost and usage of a run, and its limits. */
 function Figures({ run: r }: { run: Run }) {
   const of = r.limits;
   const facts: [string, React.ReactNode][] = [
     [
-      "Status",
+      t`Status`,
       <Badge key="status" mood={moodOf(r.status)}>
         {statusOf(r.status)}
       </Badge>,
     ],
     [
-      live(r) ? "Cost so far" : "Cost",
+      live(r) ? t`Cost so far` : t`Cost`,
       <>
-        <Cost usd={r.cost_usd} />
-        {of.max_cost_usd !== null && (
-          <>
-            {" of at most "}
-            <Cost usd={of.max_cost_usd} />
-            {r.cost_usd !== null && <Progress label="Cost of its cap" done={r.cost_usd} of={of.max_cost_usd} />}
-          </>
+        {of.max_cost_usd === null ? (
+          <Cost usd={r.cost_usd} />
+        ) : (
+          <Trans>
+            <Cost usd={r.cost_usd} /> of <Cost usd={of.max_cost_usd} />
+          </Trans>
+        )}
+        {of.max_cost_usd !== null && r.cost_usd !== null && (
+          <Progress label={t`Cost of limit`} done={r.cost_usd} of={of.max_cost_usd} />
         )}
       </>,
     ],
     [
-      "Turns",
+      t`Turns`,
       <>
-        {r.turns} of at most {of.max_turns}
-        <Progress label="Turns" done={r.turns} of={of.max_turns} />
+        {t`${{ turns: r.turns }} of ${{ limit: of.max_turns }}`}
+        <Progress label={t`Turns`} done={r.turns} of={of.max_turns} />
       </>,
     ],
-    ["Tokens", `${some(r.input_tokens, "token")} in, ${some(r.output_tokens, "token")} out`],
-    ["Time", `${took(r.started_at, r.finished_at)}, at most ${some(of.max_minutes, "minute")}`],
-    ["Changes", r.trigger === "eval" ? "None, it only measures" : changed(r)],
-    ...(r.left_open
-      ? [["Left for you", `${payments(r.left_open)} that it was not sure about`] as [string, string]]
-      : []),
-    [
-      "Started",
-      r.trigger === "manual"
-        ? `By ${r.asked_by}`
-        : { schedule: "By its schedule", after_sync: "After a sync", eval: "As a measurement" }[r.trigger],
-    ],
+    [t`Tokens`, tokens(r.input_tokens, r.output_tokens)],
+    [t`Time`, timeOf(r)],
+    [t`Changes`, r.trigger === "eval" ? t`None (accuracy test)` : changed(r)],
+    ...(r.left_open ? [[t`Left for you`, unsure(r.left_open)] as [string, string]] : []),
+    [t`Started by`, r.trigger === "manual" ? r.asked_by : i18n._(starters[r.trigger])],
   ];
   return (
     <Card
-      title="This run"
+      title={t`Run details`}
       foot={
         <>
           <Link className="link" to="/workflows/$id" params={{ id: r.workflow_slug }}>
-            The workflow
+            <Trans>View workflow</Trans>
           </Link>
           {r.changes.length > 0 && (
             <Link className="link" to="/activity" search={{ actor: r.id }}>
-              What it changed
+              <Trans>View changes</Trans>
             </Link>
           )}
           {r.report_id && (
             <Link className="link" to="/reports" search={{ open: r.report_id }}>
-              Its report
+              <Trans>View report</Trans>
             </Link>
           )}
         </>
@@ -166,9 +172,20 @@ function Figures({ run: r }: { run: Run }) {
   );
 }
 
+const starters = { schedule: msg`Schedule`, after_sync: msg`Sync`, eval: msg`Accuracy test` } as const;
+
+const unsure = (n: number) =>
+  plural(n, { one: "# transaction it wasn’t sure about", other: "# transactions it wasn’t sure about" });
+
+function timeOf({ started_at, finished_at, limits }: Run): string {
+  const time = took(started_at, finished_at);
+  return t`${time} (${plural(limits.max_minutes, { one: "limit # minute", other: "limit # minutes" })})`;
+}
+
 function changed(r: Run): string {
-  const most = r.limits.max_writes === null ? "" : `, at most ${payments(r.limits.max_writes)}`;
-  if (r.mode === "planning")
-    return r.changes.length ? `${some(r.changes.length, "change")}, the rest planned` : "Planned, not made";
-  return `${r.changes.length === 0 ? "None" : some(r.changes.length, "change")}${most}`;
+  const made = r.changes.length ? changes(r.changes.length) : null;
+  if (r.mode === "planning") return made ? t`${made}, the rest needs approval` : t`Needs approval`;
+  if (r.limits.max_writes === null) return made ?? t`None`;
+  const limit = transactions(r.limits.max_writes);
+  return made ? t`${made} (limit ${limit})` : t`None (limit ${limit})`;
 }

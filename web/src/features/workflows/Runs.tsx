@@ -1,26 +1,31 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Run, runsOf } from "#/api/workflows";
 import { moment } from "#/lib/dates";
 import { Fault } from "#/parts/Fault";
+import { changes } from "#/parts/plans";
 import { Cost } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Bones, Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
-import { limitOf, moodOf, planOf, some, statusOf, took } from "./words";
+import { limitOf, moodOf, planOf, statusOf, took, turns } from "./words";
 
-const began = { manual: "started by", schedule: "by its schedule", after_sync: "after a sync", eval: "to measure it" };
+const began = { schedule: msg`scheduled`, after_sync: msg`after a sync`, eval: msg`accuracy test` } as const;
 
-const beganBy = (r: Run) => (r.trigger === "manual" ? `started by ${r.asked_by}` : began[r.trigger]);
+const beganBy = (r: Run) => (r.trigger === "manual" ? t`started by ${{ name: r.asked_by }}` : i18n._(began[r.trigger]));
 
-/** What a run came to, in one line. */
+/** The result of a run, in one line. */
 function came(r: Run): string {
   const plan = planOf(r.plan.state);
   return [
-    `${moment(r.created_at)}, ${beganBy(r)}`,
-    r.started_at ? `${some(r.turns, "turn")} in ${took(r.started_at, r.finished_at)}` : "",
-    r.changes.length ? some(r.changes.length, "change") : "",
+    moment(r.created_at),
+    beganBy(r),
+    r.started_at ? `${turns(r.turns)}, ${took(r.started_at, r.finished_at)}` : "",
+    r.changes.length ? changes(r.changes.length) : "",
     plan ?? "",
     limitOf(r.limit, r.limits)?.replace(/\.$/, "") ?? r.error?.message ?? "",
   ]
@@ -33,12 +38,12 @@ export function Runs({ slug }: { slug: string }) {
   const list = useInfiniteQuery(runsOf(slug));
   const all = list.data?.pages.flatMap((p) => p.runs) ?? [];
   return (
-    <Card title="Runs" flush>
-      {list.error && <Fault error={list.error} what="The runs" retry={() => void list.refetch()} />}
+    <Card title={t`Runs`} flush>
+      {list.error && <Fault error={list.error} what={t`runs`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={4} />}
-      <Lines label="Runs, newest first">
+      <Lines label={t`Runs, newest first`}>
         {list.data && all.length === 0 && (
-          <Item name="It has not run yet" hint="Its runs, with all that was said, will be here." />
+          <Item name={t`No runs yet`} hint={t`Runs and their transcripts appear here.`} />
         )}
         {all.map((r) => (
           <Item
@@ -56,7 +61,7 @@ export function Runs({ slug }: { slug: string }) {
             )}
             end={
               r.plan.state === "waiting" ? (
-                <Badge mood="warn">Plan waits</Badge>
+                <Badge mood="warn">{t`Needs approval`}</Badge>
               ) : (
                 <Badge mood={moodOf(r.status)}>{statusOf(r.status)}</Badge>
               )
@@ -66,7 +71,7 @@ export function Runs({ slug }: { slug: string }) {
       </Lines>
       {list.hasNextPage && (
         <Button kind="quiet" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Load older ones
+          <Trans>Load more</Trans>
         </Button>
       )}
     </Card>

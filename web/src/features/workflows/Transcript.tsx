@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
@@ -16,7 +18,7 @@ import css from "./Workflows.module.css";
 
 const few = 200;
 
-/** What was said in a run, line by line. All of it is plain text, because strangers wrote parts of it. */
+/** The transcript of a run, line by line. All of it is plain text, because strangers wrote parts of it. */
 export function Transcript({ run: r }: { run: Run }) {
   const going = live(r);
   const { data, error, refetch } = useQuery(transcript(r.id, going));
@@ -30,19 +32,23 @@ export function Transcript({ run: r }: { run: Run }) {
   const said = useMemo(() => allSaid(data ?? [], { hidden, category: name }), [data, hidden, name]);
   const shown = all ? said : said.slice(-few);
   return (
-    <Card title="What was said" aside={said.length ? `${said.length.toLocaleString("en")} lines` : undefined} flush>
-      {error && <Fault error={error} what="The transcript" retry={() => void refetch()} />}
+    <Card
+      title={t`Transcript`}
+      aside={said.length ? plural(said.length, { one: "# line", other: "# lines" }) : undefined}
+      flush
+    >
+      {error && <Fault error={error} what={t`the transcript`} retry={() => void refetch()} />}
       {!data && !error && <Bones rows={6} />}
       {shown.length < said.length && (
         <Button kind="quiet" onClick={() => showAll(true)}>
-          Show the first {(said.length - shown.length).toLocaleString("en")} lines too
+          {plural(said.length - shown.length, { one: "Show earlier # line", other: "Show earlier # lines" })}
         </Button>
       )}
-      <Lines label="Transcript">
+      <Lines label={t`Transcript`}>
         {data && said.length === 0 && (
           <Item
-            name="Nothing is here"
-            hint={going ? "It has not begun." : "Nothing was said, or it was long ago and is no longer kept."}
+            name={t`No transcript`}
+            hint={going ? t`The run hasn’t started.` : t`The transcript is empty or past its retention period.`}
           />
         )}
         {shown.map((s) => (
@@ -51,7 +57,7 @@ export function Transcript({ run: r }: { run: Run }) {
       </Lines>
       {going && (
         <p className={`${css.words} dim`} aria-live="polite">
-          It goes on.
+          <Trans>In progress…</Trans>
         </p>
       )}
     </Card>
@@ -61,7 +67,7 @@ export function Transcript({ run: r }: { run: Run }) {
 function Line({ said: s }: { said: Said }) {
   const head = (
     <span className={css.head}>
-      {s.who === "model" && <Seal maker={{ kind: "agent", name: "the model" }} />}
+      {s.who === "model" && <Seal maker={{ kind: "agent", name: t`the model` }} />}
       <span className="grow">{s.title}</span>
       {s.badge && <Badge mood={s.badge[1]}>{s.badge[0]}</Badge>}
     </span>
@@ -81,9 +87,9 @@ function Line({ said: s }: { said: Said }) {
   );
 }
 
-/** What became of each row of a sheet; each leads to its payment. */
+/** The result for each row of a batch; each leads to its transaction. */
 const Rows = ({ rows }: { rows: Decided[] }) => (
-  <Lines label="What became of each row">
+  <Lines label={t`Result for each row`}>
     {rows.map((r) => (
       <Item
         key={r.row}

@@ -1,23 +1,23 @@
+import { t } from "@lingui/core/macro";
 import { useState } from "react";
 import { changeWorkflow, type Workflow, type WorkflowPatch } from "#/api/workflows";
+import { cents } from "#/lib/money";
+import { amountOf } from "#/lib/typed";
 import { useDeed } from "#/parts/deed";
 import { type Filled, FormDialog } from "#/parts/FormDialog";
+import { AmountField } from "#/ui/AmountField";
 import { Field } from "#/ui/Field";
 import { Area, Check, Fields, Select } from "#/ui/Form";
+import { draftOf, providers } from "./words";
 
-const triggers = [
-  ["manual", "When I start it"],
-  ["schedule", "On a schedule"],
-  ["after_sync", "After a sync"],
-] as const;
+const triggers = () =>
+  [
+    ["manual", t`Manually`],
+    ["schedule", t`On a schedule`],
+    ["after_sync", t`After each sync`],
+  ] as const;
 
-const providers = [
-  ["", "The household’s default"],
-  ["anthropic", "Anthropic"],
-  ["openai_compatible", "OpenAI or compatible"],
-] as const;
-
-/** What the form says beyond what the workflow is already; unchanged fields are left alone. */
+/** The changes that the form makes to the workflow; unchanged fields are left alone. */
 export function patchOf(w: Workflow, f: Filled): WorkflowPatch {
   const provider = (f.maybe("provider") as Workflow["provider"]) ?? null;
   const trigger = f.text("trigger") as Workflow["trigger"];
@@ -27,7 +27,7 @@ export function patchOf(w: Workflow, f: Filled): WorkflowPatch {
     model: provider === null ? null : f.maybe("model"),
     trigger,
     schedule: trigger === "schedule" ? f.maybe("schedule") : null,
-    max_cost_usd: f.count("cost"),
+    max_cost_usd: amountOf(f.text("cost")),
     max_turns: f.count("turns") ?? w.max_turns,
     max_minutes: f.count("minutes") ?? w.max_minutes,
     ...(w.scope === "read_only" ? {} : { max_writes: f.count("writes"), dry_run: f.has("dry_run") }),
@@ -48,7 +48,7 @@ export function WorkflowForm({ workflow: w, onClose }: { workflow: Workflow; onC
   const save = useDeed({
     act: (body: WorkflowPatch) => changeWorkflow(w.slug, body),
     touches: ["workflows"],
-    said: `“${w.name}” is saved`,
+    said: t`“${{ name: w.name }}” saved`,
     quiet: true,
   });
   return (
@@ -56,89 +56,93 @@ export function WorkflowForm({ workflow: w, onClose }: { workflow: Workflow; onC
       open
       wide
       onClose={onClose}
-      title={`Change ${w.name}`}
-      hint="A run that is under way keeps what it was started with."
-      act="Save workflow"
-      draft={`workflow ${w.slug}`}
+      title={t`Edit ${{ name: w.name }}`}
+      hint={t`Runs already in progress aren’t affected.`}
+      act={t`Save`}
+      draft={draftOf(w.slug)}
       busy={save.isPending}
       error={save.error}
       onSubmit={(f) => save.mutate(patchOf(w, f), { onSuccess: onClose })}
     >
       <Fields wide>
-        <Field
-          label="Cost a run, US dollars"
+        <AmountField
+          label={t`Cost limit per run (USD)`}
           name="cost"
-          type="number"
-          min={0}
-          step="0.01"
-          defaultValue={w.max_cost_usd ?? ""}
-          hint="Empty: no cap but the month’s ceiling."
+          checked
+          amount={w.max_cost_usd === null ? null : cents(w.max_cost_usd)}
+          hint={t`Leave blank to use only the monthly limit.`}
         />
         <Field
-          label="Turns a run"
+          label={t`Turns per run`}
           name="turns"
           type="number"
           min={1}
           required
           defaultValue={w.max_turns}
-          hint="How often the model is asked."
+          hint={t`Maximum number of model responses.`}
         />
         <Field
-          label="Minutes a run"
+          label={t`Minutes per run`}
           name="minutes"
           type="number"
           min={1}
           required
           defaultValue={w.max_minutes}
-          hint="Then it ends, wherever it is."
+          hint={t`The run stops at this point.`}
         />
         {w.scope === "full_access" && (
           <Field
-            label="Payments a run"
+            label={t`Transactions per run`}
             name="writes"
             type="number"
             min={0}
             defaultValue={w.max_writes ?? ""}
-            hint="What it would change beyond that is planned. Empty: no limit of its own."
+            hint={t`Changes beyond this need approval. Leave blank for no limit.`}
           />
         )}
         <Select
-          label="Starts"
+          label={t`Run`}
           name="trigger"
-          options={triggers}
+          options={triggers()}
           value={trigger}
           onChange={(e) => setTrigger(e.target.value)}
         />
         {trigger === "schedule" && (
           <Field
-            label="Schedule"
+            label={t`Schedule`}
             name="schedule"
             required
             defaultValue={w.schedule ?? "0 7 * * 1"}
-            hint="Minute, hour, day, month, weekday. 0 7 * * 1 is Mondays at 07:00."
+            hint={t`Cron format: minute, hour, day, month, weekday. 0 7 * * 1 is Mondays at 07:00.`}
           />
         )}
         <Select
-          label="Model of"
+          label={t`Provider`}
           name="provider"
-          options={providers}
+          options={providers(t`Household default`)}
           value={provider}
           onChange={(e) => setProvider(e.target.value)}
         />
         {provider !== "" && (
-          <Field label="Model" name="model" required defaultValue={w.model ?? ""} hint="As its provider names it." />
+          <Field
+            label={t`Model`}
+            name="model"
+            required
+            defaultValue={w.model ?? ""}
+            hint={t`Exact name used by the provider.`}
+          />
         )}
       </Fields>
       <Fields>
         {w.scope === "full_access" && (
           <Check
-            label="Only plan changes"
+            label={t`Require approval`}
             name="dry_run"
             defaultChecked={w.dry_run}
-            hint="Each run ends with a plan that you apply, in whole or in part, or drop."
+            hint={t`You approve each run’s changes before they’re applied.`}
           />
         )}
-        <Area label="What the model is asked" name="prompt" required rows={10} defaultValue={w.prompt} />
+        <Area label={t`Prompt`} name="prompt" required rows={10} defaultValue={w.prompt} />
       </Fields>
     </FormDialog>
   );

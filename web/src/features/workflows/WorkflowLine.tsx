@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { live, turnWorkflow, type Workflow } from "#/api/workflows";
 import { moment } from "#/lib/dates";
@@ -15,11 +17,11 @@ export function useTurn(w: Workflow) {
   return useDeed({
     act: (on: boolean) => turnWorkflow(w.slug, on),
     touches: ["workflows"],
-    said: (_, on) => (on ? `“${w.name}” starts by itself` : `“${w.name}” starts only when you start it`),
+    said: (_, on) => (on ? t`“${{ name: w.name }}” turned on` : t`“${{ name: w.name }}” turned off`),
   });
 }
 
-/** One workflow: what it does, when it starts, what its last run came to, and its switch. */
+/** One workflow: its purpose, its trigger, the result of its last run, and its switch. */
 export function WorkflowLine({ workflow: w, writes }: { workflow: Workflow; writes: boolean }) {
   const turn = useTurn(w);
   const last = w.last_run;
@@ -39,16 +41,19 @@ export function WorkflowLine({ workflow: w, writes }: { workflow: Workflow; writ
           <bdi>{w.description}</bdi>
           <br />
           {nextOf(w)}
-          {w.record.decisions > 0 && <span title={recordHint}> · {recordOf(w.record)}</span>}
+          {w.record.decisions > 0 && <span title={recordHint()}> · {recordOf(w.record)}</span>}
           <br />
           {last ? (
             <>
-              Last run: <Cost usd={last.cost_usd} />, {statusOf(last.status).toLowerCase()},{" "}
-              {moment(last.finished_at ?? last.created_at)}
-              {plan && `, ${plan}`}
+              <Trans>
+                Last run: <Cost usd={last.cost_usd} />
+              </Trans>
+              {["", statusOf(last.status), moment(last.finished_at ?? last.created_at), ...(plan ? [plan] : [])].join(
+                " · ",
+              )}
             </>
           ) : (
-            "Never run"
+            t`Never run`
           )}
         </>
       }
@@ -57,16 +62,16 @@ export function WorkflowLine({ workflow: w, writes }: { workflow: Workflow; writ
           {last && (live(last) || last.status === "failed" || last.status === "limit_reached") && (
             <Badge mood={moodOf(last.status)}>{statusOf(last.status)}</Badge>
           )}
-          {last?.plan_state === "waiting" && <Badge mood="warn">Plan waits</Badge>}
-          {w.trigger !== "manual" && <Badge mood={w.enabled ? "in" : "plain"}>{w.enabled ? "On" : "Off"}</Badge>}
+          {last?.plan_state === "waiting" && <Badge mood="warn">{t`Needs approval`}</Badge>}
+          {w.trigger !== "manual" && <Badge mood={w.enabled ? "in" : "plain"}>{w.enabled ? t`On` : t`Off`}</Badge>}
           {writes && w.trigger !== "manual" && (
             <Button
               kind="quiet"
               disabled={turn.isPending}
-              aria-label={`${w.enabled ? "Turn off" : "Turn on"}: ${w.name}`}
+              aria-label={w.enabled ? t`Turn off: ${{ name: w.name }}` : t`Turn on: ${{ name: w.name }}`}
               onClick={() => turn.mutate(!w.enabled)}
             >
-              {w.enabled ? "Turn off" : "Turn on"}
+              {w.enabled ? t`Turn off` : t`Turn on`}
             </Button>
           )}
         </>

@@ -1,9 +1,13 @@
+import { i18n } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError } from "#/api/client";
 import { live, measurable, promptBlocks, startWorkflow, type Workflow, workflow } from "#/api/workflows";
 import { draftWaits } from "#/lib/drafts";
+import { number } from "#/lib/words";
 import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { recordHint } from "#/parts/record";
@@ -21,35 +25,35 @@ import { Runs } from "./Runs";
 import { WorkflowForm } from "./WorkflowForm";
 import { useTurn } from "./WorkflowLine";
 import css from "./Workflows.module.css";
-import { nextOf, recordOf, some, startsOf } from "./words";
+import { draftOf, nextOf, recordOf, startsOf, tokens } from "./words";
 
-/** A workflow: what it is told, what it may do and spend, how often it was right, and its runs. */
+/** A workflow: its instructions, its limits, its track record and its runs. */
 export function WorkflowPage() {
   const { id } = useParams({ from: "/workflows/$id" });
   const { data, error, refetch } = useQuery(workflow(id));
   const gone = error instanceof ApiError && error.status === 404;
   return (
     <>
-      <Top title={data?.name ?? "Workflow"} sub={data && nextOf(data)}>
+      <Top title={data?.name ?? t`Workflow`} sub={data && nextOf(data)}>
         {data && <Start workflow={data} />}
       </Top>
       {gone && (
         <Page>
           <Card>
             <Empty
-              title="There is no such workflow"
+              title={t`Workflow not found`}
               action={
-                <Link className="link" to="/workflows">
-                  See all workflows
+                <Link className="link" to="/agents">
+                  <Trans>View all workflows</Trans>
                 </Link>
               }
             >
-              It was deleted or renamed.
+              <Trans>It may have been deleted or renamed.</Trans>
             </Empty>
           </Card>
         </Page>
       )}
-      {error && !gone && <Fault error={error} what="The workflow" retry={() => void refetch()} />}
+      {error && !gone && <Fault error={error} what={t`the workflow`} retry={() => void refetch()} />}
       {!data && !error && (
         <Page>
           <Card>
@@ -72,7 +76,7 @@ function Start({ workflow: w }: { workflow: Workflow }) {
   if (under)
     return (
       <Button kind="filled" icon="eye" onClick={() => void open(under.short_id)}>
-        See it run
+        <Trans>View run</Trans>
       </Button>
     );
   if (!can.write || w.model_source === "none") return null;
@@ -83,34 +87,34 @@ function Start({ workflow: w }: { workflow: Workflow }) {
       disabled={start.isPending}
       onClick={() => start.mutate(undefined, { onSuccess: (r) => void open(r.short_id) })}
     >
-      Run now
+      <Trans>Run now</Trans>
     </Button>
   );
 }
 
-const sources = { own: "chosen here", default: "the household’s default", none: "none is set" } as const;
+const sources = { own: msg`set here`, default: msg`household default`, none: msg`not set` } as const;
 
 function Whole({ workflow: w }: { workflow: Workflow }) {
   const can = useCan();
   const turn = useTurn(w);
   const [measures, measure] = useState(false);
-  const [edits, edit] = useState(() => draftWaits(`workflow ${w.slug}`));
-  const model = w.model ? `${w.model} · ${sources[w.model_source]}` : `Default · ${sources[w.model_source]}`;
+  const [edits, edit] = useState(() => draftWaits(draftOf(w.slug)));
+  const model = `${w.model ?? t`Default`} · ${i18n._(sources[w.model_source])}`;
   return (
     <Page
       aside={
         <>
           <Card
-            title="What it may"
+            title={t`Settings`}
             foot={
               can.write && (
                 <>
                   <Button icon="edit" onClick={() => edit(true)}>
-                    Change
+                    <Trans>Edit</Trans>
                   </Button>
                   {w.trigger !== "manual" && (
                     <Button kind="quiet" disabled={turn.isPending} onClick={() => turn.mutate(!w.enabled)}>
-                      {w.enabled ? "Turn off" : "Turn on"}
+                      {w.enabled ? t`Turn off` : t`Turn on`}
                     </Button>
                   )}
                 </>
@@ -119,30 +123,33 @@ function Whole({ workflow: w }: { workflow: Workflow }) {
           >
             <Facts
               facts={[
-                ["Cost a run", w.max_cost_usd === null ? "No cap of its own" : <Cost key="cap" usd={w.max_cost_usd} />],
-                ["Payments a run", w.scope === "read_only" ? "None, it only reads" : mostOf(w.max_writes)],
-                ["Turns", `At most ${w.max_turns}`],
-                ["Time", `At most ${some(w.max_minutes, "minute")}`],
-                ...(w.scope === "read_only" ? [] : [["Changes", changesOf(w)] as const]),
-                ["Starts", startsOf(w)],
-                ["Model", model],
+                [
+                  t`Cost limit per run`,
+                  w.max_cost_usd === null ? t`No limit` : <Cost key="cap" usd={w.max_cost_usd} />,
+                ],
+                [t`Transactions per run`, w.scope === "read_only" ? t`None (view only)` : mostOf(w.max_writes)],
+                [t`Turns`, upTo(w.max_turns)],
+                [t`Time`, plural(w.max_minutes, { one: "Up to # minute", other: "Up to # minutes" })],
+                ...(w.scope === "read_only" ? [] : [[t`Changes`, changesOf(w)] as const]),
+                [t`Runs`, startsOf(w)],
+                [t`Model`, model],
               ]}
             />
           </Card>
           <Card
-            title="How it does"
+            title={t`Performance`}
             foot={
               can.write &&
               measurable(w) &&
-              w.model_source !== "none" && <Button onClick={() => measure(true)}>Measure it</Button>
+              w.model_source !== "none" && <Button onClick={() => measure(true)}>{t`Test accuracy`}</Button>
             }
           >
             <Facts
               facts={[
-                ["A run costs", <Estimate key="estimate" workflow={w} />],
+                [t`Cost per run`, <Estimate key="estimate" workflow={w} />],
                 [
-                  "Record",
-                  <span key="record" title={recordHint}>
+                  t`Track record`,
+                  <span key="record" title={recordHint()}>
                     {recordOf(w.record)}
                   </span>,
                 ],
@@ -155,26 +162,26 @@ function Whole({ workflow: w }: { workflow: Workflow }) {
       <LookOnly />
       {w.model_source === "none" && (
         <Note mood="warn">
-          <span className="grow">It cannot run until a model is set.</span>
+          <span className="grow">{t`Choose a model to run this workflow.`}</span>
           {can.admin && (
-            <Link className="link" to="/settings">
-              Set a model in Settings
+            <Link className="link" to="/settings/models">
+              <Trans>Choose model</Trans>
             </Link>
           )}
         </Note>
       )}
-      <Card title="What it does" flush>
+      <Card title={t`Instructions`} flush>
         <p className={css.words}>
           <bdi>{w.description}</bdi>
         </p>
-        <Fold name="What the model is asked">
+        <Fold name={t`Prompt`}>
           <p className={css.text}>{w.prompt}</p>
         </Fold>
         <Blocks slugs={w.prompt_blocks} />
-        <Fold name={w.tools.length ? `It may use ${some(w.tools.length, "tool")}` : allTools(w)}>
+        <Fold name={toolsOf(w)}>
           <p className={css.tags}>
-            {w.tools.map((t) => (
-              <Tag key={t} slug={t} />
+            {w.tools.map((tool) => (
+              <Tag key={tool} slug={tool} />
             ))}
           </p>
         </Fold>
@@ -192,30 +199,41 @@ function Blocks({ slugs }: { slugs: string[] }) {
   return slugs.map((slug) => {
     const block = all.find((b) => b.slug === slug);
     return (
-      <Fold key={slug} name={`Told before that: ${block?.title ?? slug}`}>
+      <Fold key={slug} name={t`Shared instructions: ${{ title: block?.title ?? slug }}`}>
         <p className={css.text}>{block?.body}</p>
       </Fold>
     );
   });
 }
 
-const mostOf = (most: number | null) => (most === null ? "As many as agents may a day" : `At most ${most}`);
+const upTo = (most: number) => t`Up to ${{ most: number(most) }}`;
+const mostOf = (most: number | null) => (most === null ? t`Up to the daily agent limit` : upTo(most));
 
 const changesOf = (w: Workflow) => {
-  if (w.dry_run) return "Planned, and you apply them";
-  return w.makes_rules ? "Made at once, rules included" : "Made at once; rules are planned";
+  if (w.dry_run) return t`Need your approval`;
+  return w.makes_rules ? t`Applied automatically, including rules` : t`Applied automatically; rules need approval`;
 };
 
-const allTools = (w: Workflow) =>
-  w.worklist ? "It only decides about rows of a list" : "It may use every tool that it is allowed";
+const toolsOf = ({ tools, worklist }: Workflow) => {
+  if (tools.length) return plural(tools.length, { one: "Can use # tool", other: "Can use # tools" });
+  return worklist ? t`Categorizes a list, no other tools` : t`Can use all tools its permissions allow`;
+};
+
+const runsOf = (runs: number) =>
+  runs ? plural(runs, { one: "average of # run", other: "average of # runs" }) : t`estimate before the first run`;
 
 function Estimate({ workflow: { estimate: e } }: { workflow: Workflow }) {
-  if (!e) return "Not known yet";
+  if (!e) return t`Unknown`;
   return (
     <>
-      {e.cost_usd === null ? "" : "About "}
-      <Cost usd={e.cost_usd} />, {some(e.input_tokens, "token")} in and {some(e.output_tokens, "token")} out,{" "}
-      {e.runs ? `the mean of ${some(e.runs, "run")}` : "a guess before its first run"}
+      {e.cost_usd === null ? (
+        <Cost usd={null} />
+      ) : (
+        <Trans>
+          About <Cost usd={e.cost_usd} />
+        </Trans>
+      )}
+      {["", tokens(e.input_tokens, e.output_tokens), runsOf(e.runs)].join(" · ")}
     </>
   );
 }

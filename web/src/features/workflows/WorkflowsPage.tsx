@@ -1,25 +1,24 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
-import { plansWaiting, type Workflow, workflows } from "#/api/workflows";
-import { moment } from "#/lib/dates";
+import { type Workflow, workflows } from "#/api/workflows";
 import { Fault } from "#/parts/Fault";
+import { Plans } from "#/parts/Plans";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Top } from "#/parts/Top";
 import { Cost } from "#/ui/Amount";
 import { Bones, Card, Empty } from "#/ui/Card";
-import { Tile } from "#/ui/Chip";
 import { Progress } from "#/ui/Form";
-import { Icon } from "#/ui/Icon";
-import { Item, Lines } from "#/ui/Lines";
+import { Lines } from "#/ui/Lines";
 import { Facts, Page } from "#/ui/Page";
 import { WorkflowLine } from "./WorkflowLine";
-import { planned } from "./words";
 
 /** Those with a plan that waits come first, then those that are on. */
 const rank = (w: Workflow) => (w.last_run?.plan_state === "waiting" ? 0 : w.enabled ? 1 : 2);
 
-/** The household's own agents: what each does, when it starts next, what it cost, and how often it was right. */
+/** The household's own agents: their purpose, their next start, their cost, and how often they were right. */
 export function WorkflowsPage() {
   const can = useCan();
   const { data, error, refetch } = useQuery(workflows);
@@ -28,18 +27,20 @@ export function WorkflowsPage() {
   const unset = all.length > 0 && all.every((w) => w.model_source === "none");
   return (
     <>
-      <Top title="Workflows" sub={data ? `${on} of ${all.length} start by themselves` : undefined} />
+      <Top title={t`AI agents`} sub={data ? t`${on} of ${{ all: all.length }} automated` : undefined} />
       <Page aside={<Month />}>
         <LookOnly />
-        {error && <Fault error={error} what="The workflows" retry={() => void refetch()} />}
+        {error && <Fault error={error} what={t`workflows`} retry={() => void refetch()} />}
         {unset && <NoModel admin={can.admin} />}
-        <Waiting />
-        <Card title="All workflows" flush>
+        <Plans />
+        <Card title={t`All workflows`} flush>
           {!data && !error && <Bones rows={7} />}
           {data && all.length === 0 && (
-            <Empty title="No workflows">Restart the server: those that come with coffer are then here again.</Empty>
+            <Empty title={t`No workflows`}>
+              <Trans>Restart the server to restore the built-in workflows.</Trans>
+            </Empty>
           )}
-          <Lines label="Workflows">
+          <Lines label={t`Workflows`}>
             {all.map((w) => (
               <WorkflowLine key={w.id} workflow={w} writes={can.write} />
             ))}
@@ -54,57 +55,33 @@ export function WorkflowsPage() {
 const NoModel = ({ admin }: { admin: boolean }) => (
   <Card warn>
     <Empty
-      title="Set a model first"
+      title={t`Choose an AI model first`}
       action={
         admin && (
-          <Link className="link" to="/settings">
-            Set a model in Settings
+          <Link className="link" to="/settings/models">
+            <Trans>Choose model</Trans>
           </Link>
         )
       }
     >
-      Workflows ask a language model: one of a provider with your key, or one on a computer of yours. Until one is set,
-      none of them can run and nothing is sent anywhere. {admin ? "" : "An admin of the household can set one."}
+      <Trans>
+        Workflows use an AI model: a hosted one with your API key, or one on your own computer. Nothing is sent anywhere
+        until you choose one.
+      </Trans>{" "}
+      {!admin && <Trans>Ask an admin to set one up.</Trans>}
     </Empty>
   </Card>
 );
 
-/** The plans that a person must decide about. */
-function Waiting() {
-  const { data } = useQuery(plansWaiting);
-  if (!data?.runs.length) return null;
-  const count = `${data.runs.length}${data.has_more ? "+" : ""}`;
-  return (
-    <Card title="Plans that wait for you" aside={count} flush warn>
-      <Lines label="Plans">
-        {data.runs.map((r) => (
-          <Item
-            key={r.id}
-            mark={<Tile tone={4} icon="bolt" />}
-            name={<bdi>{r.workflow_name}</bdi>}
-            hint={`${planned(r.plan)} · ${moment(r.finished_at ?? r.created_at)}`}
-            open={(name) => (
-              <Link to="/runs/$id" params={{ id: r.short_id }}>
-                {name}
-              </Link>
-            )}
-            end={<Icon name="chev" small />}
-          />
-        ))}
-      </Lines>
-    </Card>
-  );
-}
-
-/** What models cost this month, against what they may. */
+/** What models cost this month, and the limit. */
 function Month() {
   const a = useQuery(overview).data?.agents;
   return (
     <Card
-      title="Models this month"
+      title={t`AI spending this month`}
       foot={
-        <Link className="link" to="/agents" search={{}}>
-          Ceiling and quiet hours
+        <Link className="link" to="/agents/limits" search={{}}>
+          <Trans>Limits and quiet hours</Trans>
         </Link>
       }
     >
@@ -112,14 +89,23 @@ function Month() {
         <>
           <Facts
             facts={[
-              ["Spent", <Cost key="spent" usd={a.spent_usd} />],
-              ["Ceiling", a.ceiling_usd === null ? "None" : <Cost key="ceiling" usd={a.ceiling_usd} />],
+              [t`Spent`, <Cost key="spent" usd={a.spent_usd} />],
+              [
+                t`Limit`,
+                a.ceiling_usd === null ? (
+                  t({ message: "None", context: "a limit" })
+                ) : (
+                  <Cost key="ceiling" usd={a.ceiling_usd} />
+                ),
+              ],
             ]}
           />
-          {a.ceiling_usd !== null && <Progress label="Spent of the ceiling" done={a.spent_usd} of={a.ceiling_usd} />}
+          {a.ceiling_usd !== null && <Progress label={t`Spent of limit`} done={a.spent_usd} of={a.ceiling_usd} />}
         </>
       ) : (
-        <p className="dim">No model was asked yet.</p>
+        <p className="dim">
+          <Trans>No AI usage yet.</Trans>
+        </p>
       )}
     </Card>
   );

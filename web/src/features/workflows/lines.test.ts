@@ -20,37 +20,37 @@ it("says what was asked and what came back", () => {
       arguments: { a: 1 },
     }),
   );
-  expect(call.title).toBe("It asks for query transactions");
+  expect(call.title).toBe("Tool call: query transactions");
   expect([call.text, call.badge?.[0], call.more]).toEqual([
     "Delete category is not its own.",
-    "Refused",
+    "Not allowed",
     '{\n  "a": 1\n}',
   ]);
-  expect(saidOf(line("tool_result", { is_error: true, content: "no" })).title).toBe("It came back with an error");
+  expect(saidOf(line("tool_result", { is_error: true, content: "no" })).title).toBe("Tool error");
   expect(saidOf(line("assistant", { text: "<b>Hi</b>", calls: [] })).text).toBe("<b>Hi</b>");
   expect(saidOf(line("limit", { limit: "max_turns", most: 12 })).title).toContain("12 turns");
 });
 
 it("says what an answer cost, unless amounts are hidden or it is not known", () => {
   const l = line("usage", { turn: 2, input_tokens: 1200, output_tokens: 1, cost_usd: 0.02, took_ms: 3100 });
-  expect(saidOf(l).title).toBe("Answer 2: $0.02, 1,200 tokens in, 1 token out, 3 seconds");
+  expect(saidOf(l).title).toBe("Response 2: US$0.02, 1,200 tokens in, 1 token out, 3 seconds");
   expect(saidOf(l, { hidden: true }).title).not.toContain("$");
-  expect(saidOf({ ...l, cost_usd: null }).title).toContain("price not known");
+  expect(saidOf({ ...l, cost_usd: null }).title).toContain("cost unknown");
 });
 
 it("says what a run works on", () => {
   const work = saidOf(line("worklist", { rows: [["a"], ["b"]], known: 1 }));
   expect([work.title, work.text]).toEqual([
-    "2 payments to decide about",
-    "1 payment that it was asked about before is left out: nothing has changed since.",
+    "2 transactions to decide",
+    "Skipped 1 unchanged transaction from earlier runs.",
   ]);
   expect(saidOf(line("worklist", { rows: [["a", "b"], ["c"]], known: 0 })).title).toBe(
-    "3 payments to decide about, in 2 rows",
+    "3 transactions to decide, in 2 rows",
   );
-  expect(saidOf(line("worklist", { rows: [], known: 0 })).title).toBe("Nothing to decide about");
+  expect(saidOf(line("worklist", { rows: [], known: 0 })).title).toBe("Nothing to decide");
 });
 
-it("says what became of the rows of a sheet, with their payees", () => {
+it("says what became of the rows of a batch, with their payees", () => {
   const rows = [
     { row: 1, transactions: ["t1"], outcome: "filed", category: "food", tags: ["trip"], note: "as before" },
     { row: 2, transactions: ["t2", "t3"], outcome: "unsure", category: "food", note: "could be rent" },
@@ -60,21 +60,21 @@ it("says what became of the rows of a sheet, with their payees", () => {
   const said = allSaid([line("user", { sheet: 2, rows: [1, 2, 3], text }), line("decided", { sheet: 2, rows })], {
     category: (s) => s.toUpperCase(),
   });
-  expect(said[0]?.title).toBe("The model is asked about sheet 2, 3 rows");
-  expect(said[1]?.title).toBe("Sheet 2: 1 filed, 1 left for you, 1 refused");
+  expect(said[0]?.title).toBe("Prompt: batch 2, 3 rows");
+  expect(said[1]?.title).toBe("Batch 2: 1 categorized, 1 left for you, 1 not allowed");
   expect(said[1]?.rows).toEqual([
-    { row: 1, id: "t1", name: "Bakery <b>", what: "Filed: FOOD, tag trip", why: "as before" },
-    { row: 2, id: "t2", name: "Post, 2 payments", what: "Not sure, left for you: FOOD", why: "could be rent" },
-    { row: 3, id: "t4", name: "Row 3", what: "Refused (held by a person: category, tag needs-review)", why: undefined },
+    { row: 1, id: "t1", name: "Bakery <b>", what: "Categorized: FOOD, tag trip", why: "as before" },
+    { row: 2, id: "t2", name: "Post, 2 transactions", what: "Not sure, left for you: FOOD", why: "could be rent" },
+    { row: 3, id: "t4", name: "Row 3", what: "Not allowed (locked: category, tag needs-review)", why: undefined },
   ]);
-  expect(saidOf(line("decided", { sheet: 1, wrong_code: true })).title).toContain("nothing was taken");
+  expect(saidOf(line("decided", { sheet: 1, wrong_code: true })).title).toBe("Batch 1: response rejected");
 });
 
 it("says how a run ended", () => {
   const end = saidOf(line("end", { status: "failed", message: "the model is gone", changes: 2, left_open: 1 }));
   expect([end.title, end.text]).toEqual([
-    "Ended: Failed",
-    "The model is gone. 2 changes made. 1 payment left for you.",
+    "Finished: Failed",
+    "The model is gone. 2 changes made. 1 transaction left for you.",
   ]);
 });
 

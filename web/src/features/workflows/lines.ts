@@ -1,10 +1,12 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { TranscriptLine } from "#/api/workflows";
 import { dollars } from "#/lib/money";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
 import { sentence } from "#/parts/edit";
 import type { Mood } from "#/ui/Chip";
 import { type Decided, decidedOf, type Names, namesOf, workOf } from "./sheets";
-import { limitOf, some, statusOf } from "./words";
+import { limitOf, seconds, statusOf, tokens } from "./words";
 
 /** A line of a transcript as people read it. */
 export type Said = {
@@ -13,12 +15,12 @@ export type Said = {
   /** Who: the model, coffer or the household. */
   who: "model" | "coffer" | "asked";
   title: string;
-  /** What was said, as plain text. */
+  /** The message as plain text. */
   text?: string;
   badge?: [words: string, mood: Mood];
-  /** What stands behind it, for those who want to see it. */
+  /** The details, for people who want to see them. */
   more?: string;
-  /** What became of the rows of a sheet. */
+  /** The results of the rows of a batch. */
   rows?: Decided[];
 };
 
@@ -26,7 +28,7 @@ const str = (v: unknown) => (typeof v === "string" ? v : "");
 const num = (v: unknown) => (typeof v === "number" ? v : 0);
 
 /** The name of a tool in words. */
-export const toolOf = (tool: unknown) => str(tool).replaceAll("_", " ") || "something";
+export const toolOf = (tool: unknown) => str(tool).replaceAll("_", " ") || t`a tool`;
 
 /** A text in which tools and fields are written as words. */
 const inWords = (text: string) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => name.replaceAll("_", " "));
@@ -46,31 +48,43 @@ export function pretty(v: unknown): string {
 
 const most = 20_000; // characters of one line that are shown
 
-const cut = (s: string) =>
-  s.length > most ? `${s.slice(0, most)}\n… and ${(s.length - most).toLocaleString("en")} more characters` : s;
+function cut(s: string): string {
+  if (s.length <= most) return s;
+  const more = plural(s.length - most, { one: "… and # more character", other: "… and # more characters" });
+  return `${s.slice(0, most)}\n${more}`;
+}
 
 const folded = (v: unknown) => ({ more: cut(pretty(v)) });
 
-const routes: Record<string, [string, Mood]> = {
-  done: ["Done", "in"],
-  planned: ["Planned", "held"],
-  refused: ["Refused", "warn"],
+const routes: Record<string, [MessageDescriptor, Mood]> = {
+  done: [msg`Done`, "in"],
+  planned: [msg`Needs approval`, "held"],
+  refused: [msg`Not allowed`, "warn"],
 };
 
-function usage(l: TranscriptLine, hidden: boolean): string {
-  const cost = typeof l.cost_usd === "number" ? (hidden ? "••••" : dollars(l.cost_usd)) : "price not known";
-  const tokens = `${some(num(l.input_tokens), "token")} in, ${some(num(l.output_tokens), "token")} out`;
-  const again = num(l.retries) ? `, asked ${num(l.retries) + 1} times` : "";
-  return `Answer ${num(l.turn)}: ${cost}, ${tokens}, ${some(Math.round(num(l.took_ms) / 1000), "second")}${again}`;
+function badgeOf(route: string): Said["badge"] {
+  const found = routes[route];
+  return found && [i18n._(found[0]), found[1]];
 }
 
-/** How a run ended: what it left behind, or why it failed. */
+function usage(l: TranscriptLine, hidden: boolean): string {
+  const details = [
+    typeof l.cost_usd === "number" ? (hidden ? "••••" : dollars(l.cost_usd)) : t`cost unknown`,
+    tokens(num(l.input_tokens), num(l.output_tokens)),
+    seconds(Math.round(num(l.took_ms) / 1000)),
+  ];
+  const attempts = num(l.retries) + 1;
+  if (attempts > 1) details.push(plural(attempts, { one: "# attempt", other: "# attempts" }));
+  return t`Response ${{ turn: num(l.turn) }}: ${{ details: details.join(", ") }}`;
+}
+
+/** How a run ended: its result, or why it failed. */
 function endOf(l: TranscriptLine): string {
   const said = [
     str(l.message) && sentence(str(l.message)),
-    num(l.changes) ? `${some(num(l.changes), "change")} made.` : "",
-    l.plan === "waiting" ? "It left a plan." : "",
-    num(l.left_open) ? `${payments(num(l.left_open))} left for you.` : "",
+    num(l.changes) ? plural(num(l.changes), { one: "# change made.", other: "# changes made." }) : "",
+    l.plan === "waiting" ? t`Changes need approval.` : "",
+    num(l.left_open) ? t`${{ transactions: transactions(num(l.left_open)) }} left for you.` : "",
   ];
   return said.filter(Boolean).join(" ");
 }
@@ -80,11 +94,11 @@ export type Telling = {
   hidden?: boolean;
   /** The name of a category. */
   category?: (slug: string) => string;
-  /** The payees of the sheet that the line is about. */
+  /** The payees of the batch that the line is about. */
   names?: Names;
 };
 
-/** A transcript in words. What became of a row is told with the payee that the model was asked about. */
+/** A transcript in words. The result of a row has the payee that the model was asked about. */
 export function allSaid(lines: readonly TranscriptLine[], how: Telling): Said[] {
   let names: Names = new Map();
   return lines.map((l) => {
@@ -102,14 +116,14 @@ export function saidOf(
   const coffer = { ...base, who: "coffer" as const };
   switch (l.kind) {
     case "definition":
-      return { ...coffer, title: "Started with this definition", ...folded(l.definition ?? l) };
+      return { ...coffer, title: t`Workflow settings`, ...folded(l.definition ?? l) };
     case "system":
-      return { ...base, who: "asked", title: "The model is told", ...folded(str(l.text)) };
+      return { ...base, who: "asked", title: t`System prompt`, ...folded(str(l.text)) };
     case "user": {
       const rows = Array.isArray(l.rows) ? l.rows.length : 0;
       const title = rows
-        ? `The model is asked about sheet ${num(l.sheet)}, ${some(rows, "row")}`
-        : "The model is asked";
+        ? t`Prompt: batch ${{ batch: num(l.sheet) }}, ${plural(rows, { one: "# row", other: "# rows" })}`
+        : t`Prompt`;
       return { ...base, who: "asked", title, ...folded(str(l.text)) };
     }
     case "worklist":
@@ -118,23 +132,25 @@ export function saidOf(
       return { ...coffer, ...decidedOf(l, names, category) };
     case "assistant": {
       const calls = Array.isArray(l.calls) ? l.calls.length : 0;
-      const title = calls ? `The model wants ${some(calls, "step")}` : "The model says";
+      const title = calls
+        ? plural(calls, { one: "Model requested # tool call", other: "Model requested # tool calls" })
+        : t`Model response`;
       return { ...base, who: "model", title, text: cut(str(l.text)) || undefined };
     }
     case "tool_call":
       return {
         ...base,
         who: "model",
-        title: l.tool === "decide" ? "It answers for the rows of the sheet" : `It asks for ${toolOf(l.tool)}`,
+        title: l.tool === "decide" ? t`Decisions for this batch` : t`Tool call: ${{ tool: toolOf(l.tool) }}`,
         text: str(l.why) ? sentence(inWords(str(l.why))) : undefined,
-        badge: routes[str(l.route)],
+        badge: badgeOf(str(l.route)),
         ...folded(l.arguments),
       };
     case "tool_result":
       return {
         ...coffer,
-        title: l.is_error ? "It came back with an error" : "What came back",
-        badge: l.is_error ? ["Error", "warn"] : undefined,
+        title: l.is_error ? t`Tool error` : t`Tool result`,
+        badge: l.is_error ? [t`Error`, "warn"] : undefined,
         ...folded(l.content),
       };
     case "usage":
@@ -148,14 +164,18 @@ export function saidOf(
       };
       return {
         ...coffer,
-        title: limitOf(str(l.limit) as never, none) ?? "It reached a limit.",
-        badge: ["Limit", "warn"],
+        title: limitOf(str(l.limit) as never, none) ?? t`Limit reached.`,
+        badge: [t`Limit`, "warn"],
       };
     }
     case "note":
-      return { ...coffer, title: "Note", text: str(l.text) };
+      return { ...coffer, title: t`Note`, text: str(l.text) };
     case "end":
-      return { ...coffer, title: `Ended: ${statusOf(str(l.status) as never)}`, text: endOf(l) || undefined };
+      return {
+        ...coffer,
+        title: t`Finished: ${{ status: statusOf(str(l.status) as never) }}`,
+        text: endOf(l) || undefined,
+      };
     default:
       return { ...coffer, title: l.kind.replaceAll("_", " "), ...folded(l) };
   }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Evaluation } from "#/api/workflows";
-import { decidersOf, labelsOf, ofHundred, previousOf, shareOf, tableOf } from "./measured";
+import { decidersOf, harmOf, labelsOf, previousOf, shareOf, tableOf, wrongOf } from "./measured";
 
 const score = {
   answered: 160,
@@ -24,22 +24,25 @@ const r = {
 it("puts the workflow before what is reached without a model", () => {
   expect(decidersOf(r)).toEqual([
     { name: "This workflow", own: true, right: score.accuracy, decided: 80 },
-    { name: "Your rules of then", own: false, right: null, decided: 0 },
+    { name: "Your rules at the time", own: false, right: null, decided: 0 },
   ]);
   expect(tableOf(r).rows).toEqual([
-    ["This workflow", "80", "93.8 (88.9 to 96.6)", "5", "0.5"],
-    ["Your rules of then", "0", "–", "0", "0"],
+    ["This workflow", "80%", "93.8% (88.9–96.6)", "5%", "0.5%"],
+    ["Your rules at the time", "0%", "–", "0%", "0%"],
   ]);
 });
 
 it("says what it was compared with", () => {
   expect(labelsOf(r)).toBe(
-    "200 payments: 180 that people filed, 20 that they left as they were, as of 4 moments. " +
-      "1 payment is left out, because nobody could have known.",
+    "200 transactions: 180 categorized by people, 20 approved unchanged, at 4 points in time. " +
+      "1 transaction excluded: its category wasn’t available yet.",
   );
-  expect([shareOf(score.accuracy), shareOf(null)]).toEqual(["93.8 % (88.9 to 96.6)", "–"]);
-  expect(ofHundred(2.5, "were wrong")).toBe("2.5 of 100 were wrong");
+  expect([shareOf(score.accuracy), shareOf(null)]).toEqual(["93.8% (88.9–96.6)", "–"]);
+  expect(wrongOf(2.5)).toBe("2.5 of 100 would be miscategorized");
+  expect(harmOf(1)).toBe("1 of 100 were correct before");
   const p = { run_id: "a", model: "sim", n: 100, gained: 0, lost: 0 };
-  expect(previousOf(p)).toBe("No difference, of 100 payments that sim was asked about then.");
-  expect(previousOf({ ...p, gained: 3, lost: 1 })).toContain("3 more right and 1 no longer");
+  expect(previousOf(p)).toBe("No change on 100 transactions tested with sim.");
+  expect(previousOf({ ...p, gained: 3, lost: 1 })).toBe(
+    "3 newly correct, 1 newly incorrect, of 100 transactions tested with sim.",
+  );
 });

@@ -1,28 +1,55 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { AppliedPlan, PlanItem } from "#/api/plans";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
 import { stay } from "#/parts/fields";
 import { toolOf } from "./lines";
-import { some } from "./words";
 
 const text = (v: unknown) => (typeof v === "string" && v ? v : null);
 
-/** What an item of a plan is about, if it is not a payment. */
+type Kind = Exclude<PlanItem["subject"], "call">;
+
+/** The subject of a change: by itself, if it is created, and if it is changed. */
+const kinds: Record<Kind, [MessageDescriptor, MessageDescriptor, MessageDescriptor]> = {
+  transaction: [msg`Transaction`, msg`New transaction`, msg`Changed transaction`],
+  rule: [msg`Rule`, msg`New rule`, msg`Changed rule`],
+  tag: [msg`Tag`, msg`New tag`, msg`Changed tag`],
+  category: [msg`Category`, msg`New category`, msg`Changed category`],
+  counterparty: [msg`Payee`, msg`New payee`, msg`Changed payee`],
+  account: [msg`Account`, msg`New account`, msg`Changed account`],
+  account_link: [msg`Linked accounts`, msg`New linked accounts`, msg`Changed linked accounts`],
+  report: [msg`Report`, msg`New report`, msg`Changed report`],
+  target: [msg`Budget`, msg`New budget`, msg`Changed budget`],
+  pattern: [msg`Recurring payment`, msg`New recurring payment`, msg`Changed recurring payment`],
+};
+
+/** The subject of an item of a plan, if it is not a transaction. */
 export function aboutOf(i: PlanItem): string {
   if (i.subject === "call") {
-    const found = typeof i.found === "number" ? `, about ${payments(i.found)}` : "";
-    return `Then: ${toolOf(i.tool)}${found}`;
+    const tool = toolOf(i.tool);
+    if (typeof i.found !== "number") return t`Then: ${tool}`;
+    return t`Then: ${tool} (about ${{ transactions: transactions(i.found) }})`;
   }
-  const kind = i.subject.replaceAll("_", " ");
   const record = i.record as Record<string, unknown> | null;
   const name = text(record?.name) ?? text(record?.title) ?? text(record?.slug);
-  if (i.field !== "record") return kind.charAt(0).toUpperCase() + kind.slice(1);
-  return `${i.before === null ? "New" : "Changed"} ${kind}${name ? `: ${name}` : ""}`;
+  const [alone, made, changed] = kinds[i.subject];
+  if (i.field !== "record") return i18n._(alone);
+  const kind = i18n._(i.before === null ? made : changed);
+  return name ? `${kind}: ${name}` : kind;
 }
 
-/** What came of applying a plan. */
+/** The result of applying a plan. */
 export function appliedOf(a: AppliedPlan): string {
   const why: Record<string, number> = {};
   for (const s of a.skipped) why[s.reason] = (why[s.reason] ?? 0) + 1;
-  const calls = a.calls.length ? ` ${some(a.calls.length, "step")} went on after that.` : "";
-  return `${some(a.applied, "field")} changed.${calls} ${stay(why)}`.trim();
+  const done =
+    a.state === "dropped"
+      ? [t`No changes were left to apply.`]
+      : [
+          plural(a.applied, { one: "# change applied.", other: "# changes applied." }),
+          a.calls.length
+            ? plural(a.calls.length, { one: "# follow-up step started.", other: "# follow-up steps started." })
+            : "",
+        ];
+  return [...done, stay(why)].filter(Boolean).join(" ");
 }

@@ -1,16 +1,17 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { TranscriptLine } from "#/api/workflows";
-import { payments } from "#/lib/words";
+import { transactions } from "#/lib/words";
 import type { Mood } from "#/ui/Chip";
-import { some } from "./words";
 
-/** What became of one row of a sheet. */
+/** The result of one row of a batch. */
 export type Decided = {
   row: number;
-  /** A payment that the row stands for, to open it. */
+  /** A transaction of the row, to open it. */
   id?: string;
   /** The payee as the bank wrote it: a stranger's text. */
   name: string;
-  /** What was decided, in words. */
+  /** The decision in words. */
   what: string;
   /** Why, in the model's words. */
   why?: string;
@@ -27,33 +28,42 @@ type Placement = {
   held?: string[];
 };
 
-/** The names of a sheet's rows, by their numbers. */
+/** The names of a batch's rows, by their numbers. */
 export type Names = ReadonlyMap<number, string>;
 
 const list = <T>(v: unknown): T[] => (Array.isArray(v) ? (v as T[]) : []);
 
-/** The payments and rows that a run is to decide about, and how many it knows already. */
+/** The transactions and rows that a run is to decide, and how many it skips. */
 export function workOf(l: TranscriptLine): { title: string; text?: string } {
   const rows = list<string[]>(l.rows);
   const all = rows.reduce((sum, ids) => sum + list(ids).length, 0);
   const known = typeof l.known === "number" ? l.known : 0;
-  const grouped = all === rows.length ? "" : `, in ${some(rows.length, "row")}`;
   return {
-    title: all ? `${payments(all)} to decide about${grouped}` : "Nothing to decide about",
+    title: toDecide(all, rows.length),
     text: known
-      ? `${payments(known)} that it was asked about before ${known === 1 ? "is" : "are"} left out: nothing has changed since.`
+      ? plural(known, {
+          one: "Skipped # unchanged transaction from earlier runs.",
+          other: "Skipped # unchanged transactions from earlier runs.",
+        })
       : undefined,
   };
 }
 
-/** The payees of the rows of a sheet, which stand in what the model was asked, one a line. */
+function toDecide(all: number, rows: number): string {
+  if (!all) return t`Nothing to decide`;
+  const what = transactions(all);
+  if (all === rows) return t`${what} to decide`;
+  return t`${what} to decide, in ${plural(rows, { one: "# row", other: "# rows" })}`;
+}
+
+/** The payees of the rows of a batch, from the prompt, which has one row a line. */
 export function namesOf(l: TranscriptLine): Names {
   const names = new Map<number, string>();
   for (const line of String(l.text ?? "").split("\n")) {
     if (!line.startsWith("{")) continue;
     try {
       const row = JSON.parse(line) as { row?: number; name?: string; times?: number };
-      if (row.row && row.name) names.set(row.row, row.times ? `${row.name}, ${payments(row.times)}` : row.name);
+      if (row.row && row.name) names.set(row.row, row.times ? `${row.name}, ${transactions(row.times)}` : row.name);
     } catch {
       // A line that cannot be read only lacks its name.
     }
@@ -61,53 +71,64 @@ export function namesOf(l: TranscriptLine): Names {
   return names;
 }
 
-/** Each outcome: of a row, of several in a title, and how it looks. */
-const outcomes: Record<string, [one: string, many: string]> = {
-  filed: ["Filed", "filed"],
-  planned: ["Planned", "planned"],
-  unsure: ["Not sure, left for you", "left for you"],
-  unanswered: ["No usable answer, left for you", "without an answer"],
-  measured: ["Decided, and not written", "decided"],
-  moved: ["Somebody decided it meanwhile", "decided by somebody else meanwhile"],
-  rejected: ["Refused", "refused"],
+/** Each outcome: of one row, and of several in a title. */
+const outcomes: Record<string, [one: MessageDescriptor, many: (n: number) => string]> = {
+  filed: [msg`Categorized`, (n) => plural(n, { one: "# categorized", other: "# categorized" })],
+  planned: [msg`Needs approval`, (n) => plural(n, { one: "# needs approval", other: "# need approval" })],
+  unsure: [msg`Not sure, left for you`, (n) => plural(n, { one: "# left for you", other: "# left for you" })],
+  unanswered: [msg`No valid answer, left for you`, (n) => plural(n, { one: "# no answer", other: "# no answer" })],
+  measured: [msg`Decided (not saved)`, (n) => plural(n, { one: "# decided", other: "# decided" })],
+  moved: [
+    msg`Changed by someone else`,
+    (n) => plural(n, { one: "# changed by someone else", other: "# changed by someone else" }),
+  ],
+  rejected: [msg`Not allowed`, (n) => plural(n, { one: "# not allowed", other: "# not allowed" })],
 };
+
+/** A field that a person has set, in words. */
+function fieldName(field: string): string {
+  if (field.startsWith("tag:")) return t`tag ${{ tag: field.slice(4) }}`;
+  if (field === "category") return t`category`;
+  return field === "counterparty" ? t`payee` : field.replaceAll("_", " ");
+}
 
 function whatOf(p: Placement, category: (slug: string) => string): string {
   const set = [
     p.category ? category(p.category) : "",
-    p.counterparty ? `payee ${p.counterparty}` : "",
-    ...list<string>(p.tags).map((t) => `tag ${t}`),
+    p.counterparty ? t`payee ${{ payee: p.counterparty }}` : "",
+    ...list<string>(p.tags).map((tag) => t`tag ${tag}`),
   ].filter(Boolean);
-  const held = list<string>(p.held).map((f) => (f.startsWith("tag:") ? `tag ${f.slice(4)}` : f.replaceAll("_", " ")));
-  const stays = held.length ? ` (held by a person: ${held.join(", ")})` : "";
-  const words = outcomes[p.outcome]?.[0] ?? p.outcome;
-  return `${words}${set.length ? `: ${set.join(", ")}` : ""}${stays}`;
+  const outcome = outcomes[p.outcome]?.[0];
+  const words = outcome ? i18n._(outcome) : p.outcome;
+  const result = set.length ? `${words}: ${set.join(", ")}` : words;
+  const locked = list<string>(p.held).map(fieldName).join(", ");
+  return locked ? t`${result} (locked: ${locked})` : result;
 }
 
-/** What became of the rows of a sheet. */
+/** The results of the rows of a batch. */
 export function decidedOf(
   l: TranscriptLine,
   names: Names,
   category: (slug: string) => string,
 ): { title: string; text?: string; badge?: [string, Mood]; rows?: Decided[] } {
-  const sheet = `Sheet ${Number(l.sheet) || 1}`;
+  const batch = Number(l.sheet) || 1;
   if (l.wrong_code)
     return {
-      title: `${sheet}: nothing was taken from this answer`,
-      text: "The model did not know the code at the beginning of its instructions, so it has not read them.",
-      badge: ["Not used", "warn"],
+      title: t`Batch ${batch}: response rejected`,
+      text: t`The model didn’t return the code from its instructions, so it may not have read them.`,
+      badge: [t`Rejected`, "warn"],
     };
   const placed = list<Placement>(l.rows);
   const counts = Object.entries(outcomes).flatMap(([outcome, [, many]]) => {
     const n = placed.filter((p) => p.outcome === outcome).length;
-    return n ? [`${n} ${many}`] : [];
+    return n ? [many(n)] : [];
   });
   return {
-    title: `${sheet}: ${counts.join(", ") || "no row was decided"}`,
+    title: counts.length ? t`Batch ${batch}: ${{ results: counts.join(", ") }}` : t`Batch ${batch}: no decisions`,
     rows: placed.map((p) => ({
       row: p.row,
       id: list<string>(p.transactions)[0],
-      name: names.get(p.row) ?? `Row ${p.row}`,
+      name: names.get(p.row) ?? t`Row ${{ row: p.row }}`,
       what: whatOf(p, category),
       why: p.note || undefined,
     })),

@@ -1,101 +1,121 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { LastRun, Run, Workflow, WorkflowRecord } from "#/api/workflows";
 import { ahead } from "#/lib/dates";
-import { payments } from "#/lib/words";
+import { number } from "#/lib/words";
 import type { Mood } from "#/ui/Chip";
 
-const n = (x: number) => x.toLocaleString("en");
+export const turns = (n: number) => plural(n, { one: "# turn", other: "# turns" });
+export const seconds = (n: number) => plural(n, { one: "# second", other: "# seconds" });
+const minutes = (n: number) => plural(n, { one: "# minute", other: "# minutes" });
 
-/** "3 turns", "1 turn". */
-export const some = (x: number, one: string) => `${n(x)} ${x === 1 ? one : `${one}s`}`;
+/** "8,120 tokens in, 1 token out". */
+export const tokens = (input: number, output: number) =>
+  t`${plural(input, { one: "# token in", other: "# tokens in" })}, ${plural(output, { one: "# token out", other: "# tokens out" })}`;
 
-/** What starts a workflow, in words. */
+/** The key under which an unsaved form of a workflow is kept. */
+export const draftOf = (slug: string) => ["workflow", slug].join(" ");
+
+/** The providers of models, with what it means to choose none. */
+export const providers = (none: string) =>
+  [
+    ["", none],
+    ["anthropic", "Anthropic"],
+    ["openai_compatible", t`OpenAI-compatible`],
+  ] as const;
+
+/** The trigger of a workflow, in words. */
 export function startsOf(w: Pick<Workflow, "trigger" | "schedule_text">): string {
-  if (w.trigger === "after_sync") return "After a sync that brings something new";
+  if (w.trigger === "after_sync") return t`After new transactions sync`;
   if (w.schedule_text) return w.schedule_text.charAt(0).toUpperCase() + w.schedule_text.slice(1);
-  return "When you start it";
+  return t`Manually`;
 }
 
-/** When a workflow starts next, in words. */
+/** When a workflow runs next, in words. */
 export function nextOf(
   w: Pick<Workflow, "trigger" | "schedule" | "enabled" | "next_run_at">,
   now = new Date(),
 ): string {
-  if (w.trigger === "manual") return "Starts when you start it";
-  if (!w.enabled) return "Off: starts only when you start it";
+  if (w.trigger === "manual") return t`Runs manually`;
+  if (!w.enabled) return t`Off · run it manually`;
   if (w.next_run_at) {
-    return Date.parse(w.next_run_at) <= now.getTime() ? "Starts in a moment" : `Starts ${ahead(w.next_run_at, now)}`;
+    if (Date.parse(w.next_run_at) <= now.getTime()) return t`Starting soon`;
+    return t`Next run ${{ time: ahead(w.next_run_at, now) }}`;
   }
-  return w.trigger === "after_sync" ? "Starts after a sync that brings something new" : "On, and nothing is planned";
+  return w.trigger === "after_sync" ? t`Runs after new transactions sync` : t`On, not scheduled`;
 }
 
-/** How often what it decided was right, as far as somebody looked. */
+/** How many of the changes that people reviewed they kept. */
 export function recordOf(r: WorkflowRecord): string {
   const judged = r.kept + r.corrected + r.reverted + r.dropped;
-  if (judged === 0) return r.open ? `${some(r.open, "decision")}, none looked at yet` : "No decisions yet";
-  const stood = `Right ${n(r.kept)} of ${some(judged, "time")} that somebody looked`;
-  return r.open ? `${stood}, ${n(r.open)} not looked at yet` : stood;
+  const { open } = r;
+  if (judged === 0)
+    return open
+      ? plural(open, { one: "# change, none reviewed yet", other: "# changes, none reviewed yet" })
+      : t`No changes yet`;
+  const kept = number(r.kept);
+  const stood = t`${kept} of ${plural(judged, { one: "# reviewed change", other: "# reviewed changes" })} kept`;
+  return open ? t`${stood}, ${plural(open, { one: "# not reviewed yet", other: "# not reviewed yet" })}` : stood;
 }
 
-const statuses: Record<Run["status"], [words: string, mood: Mood]> = {
-  queued: ["Waits for its turn", "pending"],
-  running: ["Running", "act"],
-  succeeded: ["Done", "in"],
-  failed: ["Failed", "bad"],
-  cancelled: ["Stopped", "plain"],
-  limit_reached: ["Ended at a limit", "warn"],
+const statuses: Record<Run["status"], [words: MessageDescriptor, mood: Mood]> = {
+  queued: [msg`Queued`, "pending"],
+  running: [msg`Running`, "act"],
+  succeeded: [msg`Done`, "in"],
+  failed: [msg`Failed`, "bad"],
+  cancelled: [msg`Stopped`, "plain"],
+  limit_reached: [msg`Limit reached`, "warn"],
 };
 
-export const statusOf = (s: Run["status"]) => statuses[s]?.[0] ?? s;
+export const statusOf = (s: Run["status"]) => (statuses[s] ? i18n._(statuses[s][0]) : s);
 export const moodOf = (s: Run["status"]) => statuses[s][1];
 
-const states: Record<LastRun["plan_state"], string | null> = {
+const states: Record<LastRun["plan_state"], MessageDescriptor | null> = {
   none: null,
-  waiting: "its plan waits for you",
-  applied: "its plan was applied",
-  dropped: "its plan was dropped",
+  waiting: msg`changes need approval`,
+  applied: msg`changes applied`,
+  dropped: msg`changes discarded`,
 };
 
-export const planOf = (s: LastRun["plan_state"]) => states[s];
+export const planOf = (s: LastRun["plan_state"]) => (states[s] ? i18n._(states[s]) : null);
 
-/** Why a run ended before the model did, or began to plan. */
+/** Why a run ended before the model did, or began to propose changes only. */
 export function limitOf(limit: Run["limit"], of: Run["limits"]): string | null {
+  const { max_turns, max_minutes, max_writes } = of;
   switch (limit) {
     case "max_turns":
-      return `It reached its limit of ${some(of.max_turns, "turn")} and ended.`;
+      return plural(max_turns, { one: "Stopped at its limit of # turn.", other: "Stopped at its limit of # turns." });
     case "max_cost_usd":
-      return "The next answer could have cost more than was left of its cap, so it ended before it was asked for.";
+      return t`Stopped before the next response could exceed its cost limit.`;
     case "monthly_ceiling_usd":
-      return "The next answer could have gone over this month’s ceiling for models, so it ended before it was asked for.";
+      return t`Stopped before the next response could exceed this month’s AI limit.`;
     case "max_minutes":
-      return `It reached its limit of ${some(of.max_minutes, "minute")} and ended.`;
+      return plural(max_minutes, {
+        one: "Stopped at its limit of # minute.",
+        other: "Stopped at its limit of # minutes.",
+      });
     case "max_writes":
-      return `It changed as many payments as it may${of.max_writes === null ? "" : `, ${n(of.max_writes)}`}. The rest is a plan.`;
+      if (max_writes === null) return t`Reached its limit of transactions. The rest needs your approval.`;
+      return plural(max_writes, {
+        one: "Reached its limit of # transaction. The rest needs your approval.",
+        other: "Reached its limit of # transactions. The rest needs your approval.",
+      });
     case "writes_per_day":
-      return "Agents changed as many payments today as all of them may together. The rest is a plan.";
+      return t`Agents reached today’s combined limit. The rest needs your approval.`;
     case "context":
-      return "The conversation grew longer than the model can read, so it ended.";
+      return t`Stopped: the conversation exceeded the model’s context.`;
     case "transcript":
-      return "The transcript grew as long as it may, so it ended.";
+      return t`Stopped: the transcript reached its maximum size.`;
     case "repeats":
-      return "It asked for the same thing again and again, so it ended.";
+      return t`Stopped: the model kept repeating the same request.`;
     default:
       return null;
   }
 }
 
-/** What a plan would do, in words. */
-export function planned(p: Run["plan"]): string {
-  const what = [p.transactions ? payments(p.transactions) : "", p.entries ? some(p.entries, "field") : ""];
-  const change = what.filter(Boolean).join(", ");
-  const calls = p.calls ? some(p.calls, "step") : "";
-  return [change ? `Would change ${change}` : "", calls && change ? `then ${calls}` : calls && `Would make ${calls}`]
-    .filter(Boolean)
-    .join(", ");
-}
-
 /** How long a run took, or takes. */
 export function took(from: string | null, to: string | null, now = Date.now()): string {
-  if (!from) return "Not started yet";
+  if (!from) return t`Not started`;
   const s = Math.max(0, Math.round(((to ? Date.parse(to) : now) - Date.parse(from)) / 1000));
-  return s < 120 ? some(s, "second") : some(Math.round(s / 60), "minute");
+  return s < 120 ? seconds(s) : minutes(Math.round(s / 60));
 }

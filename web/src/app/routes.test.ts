@@ -1,0 +1,45 @@
+import { expect, it, vi } from "vitest";
+import { moved } from "./moved";
+import { paths } from "./screens";
+
+// Which route an address leads to is asked, and no screen is loaded for that.
+vi.mock("./Shell", () => ({ Shell: () => null }));
+vi.mock("./More", () => ({ MorePage: () => null }));
+vi.mock("./Wrong", () => ({ Fallen: () => null, Nowhere: () => null, Wrong: () => null }));
+vi.mock("./pages", () => ({
+  pages: new Proxy({}, { get: () => async () => new Proxy({}, { get: () => () => null }) }),
+}));
+
+const { router } = await import("./routes");
+
+/** Where the route of an address leads on to, or the address itself. */
+function leads(href: string): string {
+  const { pathname, search, hash } = new URL(href, "here://there");
+  const route = router.routesByPath[pathname as "/"];
+  try {
+    const asked = { search: router.options.parseSearch?.(search) ?? {}, hash: hash.slice(1) };
+    (route.options as { beforeLoad?: (_: object) => void }).beforeLoad?.({ location: asked });
+  } catch (r) {
+    return router.buildLocation((r as { options: Parameters<typeof router.buildLocation>[0] }).options).href;
+  }
+  return href;
+}
+
+it("has a route for every page", () => {
+  const routes = Object.keys(router.routesByPath);
+  expect(paths.filter((p) => !routes.includes(p))).toEqual([]);
+  expect(routes).not.toContain("/no-such-address");
+});
+
+it.each(moved)("leads from %s to %s, with what stands behind it", (from, to) => {
+  expect(leads(from)).toBe(to);
+  expect(leads(`${from}#part`)).toBe(`${to}#part`);
+});
+
+it("keeps what an old address asks for", () => {
+  expect(leads("/months?by=payee")).toBe("/cash-flow/trends?by=payee");
+  expect(leads("/upcoming?month=2026-12")).toBe("/recurring/calendar?month=2026-12");
+  expect(leads("/household?member=k3xK9a2Q")).toBe("/settings/members?member=k3xK9a2Q");
+  expect(leads("/categories?tab=payees")).toBe("/settings/categories?tab=payees");
+  expect(leads("/net-worth?years=3")).toBe("/net-worth?years=3");
+});

@@ -1,0 +1,17 @@
+import type { Account } from "#/api/accounts";
+import { AccountForm } from "./AccountForm";
+import { DeleteAccount } from "./DeleteAccount";
+import { MergeAccount } from "./MergeAccount";
+
+/** The forms of an account. They load after its figures, which is what people open the page for. */
+export const Manage = ({ account, ends }: { account: Account; ends: boolean }) => (
+  <>
+    <AccountForm key={account.updated_at} account={account} />
+    {ends && (
+      <>
+        <MergeAccount account={account} />
+        <DeleteAccount account={account} />
+      </>
+    )}
+  </>
+);

@@ -1,0 +1,17 @@
+import { plural, t } from "@lingui/core/macro";
+
+/** The toasts of this screen, by the number of transactions of a payee. */
+export const approved = (n: number, payee: string) =>
+  plural(n, { one: `Approved # ${payee} transaction`, other: `Approved # ${payee} transactions` });
+
+export const approvedAll = (n: number, payees: number) =>
+  t`Approved ${plural(n, { one: "# transaction", other: "# transactions" })} from ${plural(payees, { one: "# payee", other: "# payees" })}`;
+
+export const categorized = (n: number, payee: string, category: string) =>
+  plural(n, {
+    one: `Categorized # ${payee} transaction as ${category}`,
+    other: `Categorized # ${payee} transactions as ${category}`,
+  });
+
+export const skipped = (n: number, payee: string) =>
+  plural(n, { one: `Skipped # ${payee} transaction`, other: `Skipped # ${payee} transactions` });

@@ -1,0 +1,41 @@
+import all from "virtual:messages";
+
+type Messages = Record<string, never>;
+
+/** The languages that there is a catalogue of. */
+export const languages = Object.keys(all).sort();
+
+/** The language to show: the one that was chosen here, else the first of the browser's that there is, else English. */
+export function choose(chosen: string | null, browser: readonly string[], there: readonly string[] = languages) {
+  const wanted = [...(chosen ? [chosen] : []), ...browser];
+  for (const w of wanted) {
+    const found = there.find((l) => l === w || l === w.split("-")[0]);
+    if (found) return found;
+  }
+  return "en";
+}
+
+export const language =
+  typeof localStorage === "undefined" ? "en" : choose(localStorage.getItem("language"), navigator.languages);
+
+let take: (m: Messages) => void = (m) => void early.push(m);
+const early: Messages[] = [];
+const asked = new Map<string, Promise<void>>();
+
+/** Loads the texts of a part of the app in the reader's language: "base", or a folder of features. */
+export function loadTexts(part: string): Promise<void> {
+  const load = all[language]?.[part];
+  let one = asked.get(part);
+  if (!one) {
+    one = load ? load().then((m) => take(m.default)) : Promise.resolve();
+    one.catch(() => asked.delete(part)); // asked again next time
+    asked.set(part, one);
+  }
+  return one;
+}
+
+/** Names the one who keeps the texts. Those that came before it are handed on. */
+export function keepTexts(keep: (m: Messages) => void) {
+  take = keep;
+  for (const m of early.splice(0)) keep(m);
+}

@@ -1,0 +1,22 @@
+import { t } from "@lingui/core/macro";
+import { useQuery } from "@tanstack/react-query";
+import { myLogins } from "#/api/me";
+import { Tile } from "#/ui/Chip";
+import { Icon } from "#/ui/Icon";
+import { Item } from "#/ui/Lines";
+
+/** How many recovery codes one has left; undefined until that is known. */
+export const useRecoveryCodes = () => useQuery(myLogins).data?.recovery_codes;
+
+/** The way to recovery codes, which are made on a page of the server. */
+export function RecoveryItem({ left }: { left: number }) {
+  return (
+    <Item
+      mark={<Tile tone={7} icon="key" />}
+      name={left > 0 ? t`Recovery codes` : t`Create recovery codes`}
+      hint={left > 0 ? t`${left} left` : t`They let you sign in if you lose your password or passkey`}
+      open={(name) => <a href="/account">{name}</a>}
+      end={<Icon name="chev" small />}
+    />
+  );
+}

@@ -1,0 +1,42 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { overview } from "#/api/overview";
+import { number } from "#/lib/words";
+import { useCan } from "./rights";
+import css from "./Tabs.module.css";
+import { tabsAt } from "./tabs";
+
+/** The tabs of a screen, each with an address of its own. */
+export function Tabs({ path }: { path: string }) {
+  const { data } = useQuery(overview);
+  const { admin } = useCan();
+  const row = useRef<HTMLElement>(null);
+  const tabs = tabsAt(path).filter((tab) => admin || !tab.admin);
+  // On a phone the row may be wider than the window.
+  const shown = tabs.length;
+  useEffect(() => {
+    const here = shown > 0 && row.current?.querySelector<HTMLElement>(`a[href="${path}"]`);
+    if (row.current && here) row.current.scrollLeft = here.offsetLeft - row.current.offsetLeft - 16;
+  }, [path, shown]);
+  if (shown === 0) return null;
+  return (
+    <nav
+      ref={row}
+      className={`${css.tabs} ${shown > 4 ? css.many : shown === 4 ? css.four : ""}`}
+      aria-label={t`Views`}
+    >
+      {tabs.map((tab) => {
+        const n = (data && tab.waits?.(data)) ?? 0;
+        return (
+          <Link key={tab.to} to={tab.to} search={{}} activeOptions={{ exact: true, includeSearch: false }}>
+            {i18n._(tab.name)}
+            {n > 0 && <span className={css.count}>{number(n)}</span>}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}

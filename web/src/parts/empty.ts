@@ -1,0 +1,49 @@
+import { t } from "@lingui/core/macro";
+import { monthName, monthOf, monthWord } from "#/lib/dates";
+
+/** The days of the first and the newest transaction: null before there is one, undefined until that is known. */
+export type Books = { first: string | null | undefined; last: string | null | undefined };
+
+export type Nothing = {
+  title: string;
+  words: string;
+  /** The nearest month that has something to show. */
+  month?: string;
+  /** Nothing was ever brought in. */
+  empty?: true;
+};
+
+/** The text for days in which no money came in or went out, and the month to look at instead. */
+export function nothingIn(days: { from: string; to: string; name: string }, books: Books): Nothing {
+  const { first, last } = books;
+  const period = days.name;
+  if (first === null)
+    return {
+      title: t`No transactions yet`,
+      words: t`Connect a bank or import a statement. Your money in and out appears here.`,
+      empty: true,
+    };
+  if (last && last < days.from)
+    return {
+      title: t`No transactions yet`,
+      words: t`Nothing has posted in ${period}. Your newest transactions are from ${{ month: monthName(monthOf(last)) }}.`,
+      month: monthOf(last),
+    };
+  if (first && first > days.to)
+    return {
+      title: t`No transactions`,
+      words: t`Your transactions begin in ${{ month: monthName(monthOf(first)) }}.`,
+      month: monthOf(first),
+    };
+  return {
+    title: t`No money in or out`,
+    words: t`Nothing in ${period} counts as money in or out. Transfers between your own accounts don’t.`,
+  };
+}
+
+/** Whether days that end then are known at all; before the first transaction there is nothing to compare with. */
+export const reaches = (books: Books, end: string | undefined): boolean =>
+  !!books.first && end !== undefined && books.first <= end;
+
+/** The label of the button that goes to a month. */
+export const showMonth = (month: string) => t`Show ${{ month: monthWord(month) }}`;

@@ -1,0 +1,16 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { myPreferences } from "#/api/me";
+import { session } from "#/api/session";
+import { adopt, readerOf } from "#/lib/reader";
+
+/**
+ * Loads the member's language and region, once per tab. If this browser has shown something else, such as after the
+ * first sign-in here, the page reloads.
+ */
+export async function followReader(client: QueryClient) {
+  const member = (await client.fetchQuery(session)).user?.id;
+  if (!member || sessionStorage.getItem("reader") === member) return;
+  const { preferences } = await myPreferences();
+  sessionStorage.setItem("reader", member);
+  if (adopt(member, readerOf(preferences))) location.reload();
+}

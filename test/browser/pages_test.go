@@ -98,7 +98,7 @@ func setUp(b *browser, h *house) {
 	b.visit(t, "/login?next=/account", http.StatusOK, "Email")
 	b.fill(t, "Email", email)
 	b.fill(t, "Password", "not the password")
-	if v := b.click(t, "Sign in", "/wrong|Too many failed attempts/"); v.Status != http.StatusUnauthorized {
+	if v := b.click(t, "Sign in", "Wrong email or password"); v.Status != http.StatusUnauthorized {
 		t.Errorf("a wrong password: %d", v.Status)
 	}
 	b.signIn(t)
@@ -387,7 +387,7 @@ func trouble(b *browser, h *house) {
 	for tries := 0; ; tries++ {
 		b.fill(t, "Email", "nobody@example.com")
 		b.fill(t, "Password", "not the password")
-		v := b.click(t, "Sign in", "wrong")
+		v := b.click(t, "Sign in", "/Wrong email or password|Too many failed attempts/")
 		if v.Status == http.StatusTooManyRequests {
 			break
 		}

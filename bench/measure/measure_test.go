@@ -62,7 +62,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A refusal is fast, and counted as throughput it would flatter.
+// A refused request takes little time. If it counted as served, the throughput would look too good.
 func TestLoadRefusal(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())

@@ -32,7 +32,7 @@ type report struct {
 	Starts  []float64       `json:"start_ms"` // each, from exec to the first 200 of readyPath
 	Median  float64         `json:"start_median_ms"`
 	Most    float64         `json:"start_most_ms"`
-	// share of the machine's cores that went to processes which are no part of this, while starting
+	// share of the machine's cores that other processes used during the starts
 	Others float64          `json:"others"`
 	Fresh  []measure.Memory `json:"idle"`       // of each process, 3 s after it was ready
 	Used   []measure.Memory `json:"idle_after"` // of the same processes, 5 s after 1,000 requests
@@ -138,8 +138,7 @@ func (r *report) startUp(ctx context.Context, binary string, scratch *measure.Sc
 	return nil
 }
 
-// strangers is the CPU time that neither this program nor the child used since then. PostgreSQL's
-// part in a start is in it.
+// strangers returns the CPU time that other processes, including PostgreSQL, used since then.
 func strangers(machine, own time.Duration, child int) (time.Duration, error) {
 	now, err := measure.MachineCPU()
 	if err != nil {

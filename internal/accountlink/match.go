@@ -239,6 +239,24 @@ func sides(rows []side, err error) ([]id.ID, error) {
 	return ids, err
 }
 
+// dropUndecided removes the matches of a link, or some matches, that nobody has decided about, and
+// returns their transactions. A match whose decision was withdrawn stays as a broken one, because
+// undoing the withdrawal names it; the matcher restores it if it finds the pair again.
+func dropUndecided(ctx context.Context, tx pg.Tx, link id.ID, some []id.ID) ([]id.ID, error) {
+	const named = `exists (select from entry e where e.subject_id = m.account_link_id
+		and e.field = '` + journal.FieldMatch + `' and e.ref = m.id)`
+	kept, err := sides(pg.All[side](ctx, tx, `update link_match m set broken = true
+		where (m.account_link_id = $1 or m.id = any($2)) and m.verdict is null and not m.broken and `+named+`
+		returning m.primary_id, m.mirror_id`, link, some))
+	if err != nil {
+		return nil, err
+	}
+	gone, err := sides(pg.All[side](ctx, tx, `delete from link_match m
+		where (m.account_link_id = $1 or m.id = any($2)) and m.verdict is null and not `+named+`
+		returning m.primary_id, m.mirror_id`, link, some))
+	return append(kept, gone...), err
+}
+
 // settleLink is settle for every transaction of a link's matches.
 func (l *Links) settleLink(ctx context.Context, tx pg.Tx, link id.ID) error {
 	ids, err := sides(pg.All[side](ctx, tx, `select primary_id, mirror_id from link_match

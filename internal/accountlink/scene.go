@@ -241,8 +241,7 @@ func (s *scene) propose(ctx context.Context, tx pg.Tx, list []proposal) (int, er
 // renew removes the old pairs of a link that is proposed again; decided pairs stay, as far as its
 // accounts allow.
 func (l *Links) renew(ctx context.Context, tx pg.Tx, link id.ID) error {
-	if _, err := pg.Exec(ctx, tx, `delete from link_match where account_link_id = $1
-		and verdict is null`, link); err != nil {
+	if _, err := dropUndecided(ctx, tx, link, nil); err != nil {
 		return err
 	}
 	_, err := pg.Exec(ctx, tx, `
@@ -285,11 +284,11 @@ func (s *scene) store(ctx context.Context, tx pg.Tx) (added, removed int, err er
 		}
 	}
 	for part := range slices.Chunk(gone, settleSize) {
-		n, err := pg.Exec(ctx, tx, `delete from link_match where id = any($1) and verdict is null`, part)
+		dropped, err := dropUndecided(ctx, tx, id.ID{}, part)
 		if err != nil {
 			return 0, 0, err
 		}
-		removed += int(n)
+		removed += len(dropped) / 2
 	}
 	for part := range slices.Chunk(fresh, settleSize) {
 		n, err := s.insert(ctx, tx, part)

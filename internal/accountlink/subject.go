@@ -80,9 +80,7 @@ func (l *Links) become(ctx context.Context, tx pg.Tx, was stored, to record, sou
 	// pairs of another kind are no pairs; those that somebody decided about wait until they are
 	// again
 	if was.Kind != to.Kind {
-		ids, err = sides(pg.All[side](ctx, tx, `delete from link_match where account_link_id = $1 and verdict is null
-			returning primary_id, mirror_id`, was.ID))
-		if err != nil {
+		if ids, err = dropUndecided(ctx, tx, was.ID, nil); err != nil {
 			return err
 		}
 	}

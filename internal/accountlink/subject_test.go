@@ -118,6 +118,41 @@ func TestLinksAreJournaled(t *testing.T) {
 	}
 }
 
+// A decision about a pair that was withdrawn can be restored, even if the matcher has dropped the
+// pair since.
+func TestWithdrawnDecisionReturns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.seed(t)
+	w.sweep(t)
+	const shop = "EUR 0.00 40.00 1; "
+	l := w.put(t, w.only(t, accountlink.Transfer), accountlink.Confirmed)
+	page, err := w.links.Matches(w.ctx, w.db, accountlink.ListMatches{ID: l.ShortID, Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, w, w.links.PutMatch, accountlink.PutMatch{
+		ID: l.ShortID, MatchID: page.Matches[0].ShortID, Confidence: accountlink.Rejected,
+	})
+	rejected := w.totals(t)
+	w.revert(t, w.newest(t).ID)
+	withdrawn := w.newest(t)
+	if rejected == shop || w.totals(t) != shop {
+		t.Fatalf("%s with the rejection, %s without", rejected, w.totals(t))
+	}
+	do(t, w, w.links.Put, accountlink.PutLink{
+		ID: l.ShortID, Kind: new(accountlink.Mirror), Confidence: accountlink.Confirmed,
+	})
+	w.sweep(t)
+	w.revert(t, w.newest(t).ID)
+	if r := w.revert(t, withdrawn.ID); r.Reverted != 1 || len(r.Skipped) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if w.sweep(t); w.totals(t) != rejected {
+		t.Errorf("%s, want %s", w.totals(t), rejected)
+	}
+}
+
 // A link whose making was reverted keeps nobody from proposing its two accounts. The control is one
 // that a person deleted.
 func TestRevertedLinkIsProposed(t *testing.T) {

@@ -17,8 +17,8 @@ type syncRequest struct {
 	Trigger    string `json:"trigger"`
 }
 
-// requestSync takes a sync on as a job. While one of the connection's is waiting or running it is
-// that one, except that news which a webhook brings while it runs is read by one further run.
+// requestSync queues a sync of a connection as a job. If one is already waiting or running, that
+// one is returned. If it is running and a webhook reports new data, one more run follows it.
 func (f *Feed) requestSync(ctx context.Context, tx pg.Tx, o syncRequest) (job.Job, error) {
 	made, err := f.requestSyncs(ctx, tx, []syncRequest{o})
 	if err != nil {

@@ -35,7 +35,7 @@ var plainForms = []string{
 	"%N %C",
 }
 
-// smallForms are those of one shop that an owner runs.
+// smallForms are the forms of a small shop's name.
 var smallForms = []string{"%N %C", "SQ *%N", "SumUp *%N", "%N %C DE", "%n", "%N"}
 
 func newMarket(d *dice, household []Account) market {
@@ -138,8 +138,8 @@ func (w *writer) fill(form, label string) string {
 	return string(out)
 }
 
-// brand reads "Name", "Name=FORM|FORM" or "=FORM", where nobody knows the name, and opens its
-// shops.
+// brand reads the specification of a brand, and gives each of its stores a name on statements. It
+// is "Name", "Name=FORM|FORM", or "=FORM" for a brand whose name no provider knows.
 func (w *writer) brand(spec string, stores int) merchant {
 	name, own, _ := strings.Cut(spec, "=")
 	forms := plainForms
@@ -157,8 +157,8 @@ func (w *writer) brand(spec string, stores int) merchant {
 	return m
 }
 
-// local invents a merchant by "FORM" of its name or "=FORM of its name=FORM on statements". Plaid
-// does not know all of them.
+// local invents a merchant from a specification, which is "FORM" of its name, or "=FORM of its
+// name=FORM on statements". Plaid does not know all of them.
 func (w *writer) local(form string) merchant {
 	own := smallForms[w.below(len(smallForms))]
 	if named, ok := strings.CutPrefix(form, "="); ok {

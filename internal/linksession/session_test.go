@@ -18,7 +18,7 @@ import (
 	"coffer/internal/seal"
 )
 
-// A lobby is a household's only bank, which remembers whom it was asked to sign in.
+// A lobby is a provider that remembers for which member a session was started.
 type lobby struct {
 	bank.Provider // none: only what is below is asked
 	user          string
@@ -40,7 +40,7 @@ func (l *lobby) Session(_ context.Context, r bank.LinkRequest) (bank.Session, er
 	return bank.Session{Token: "t"}, nil
 }
 
-// A session without a member is the caller's own, to the bank as in the books.
+// A session that names no member belongs to the caller, both at the provider and in coffer.
 func TestSessionIsTheCallers(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

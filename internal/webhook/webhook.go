@@ -82,13 +82,13 @@ func (w *Webhooks) Receive(provider string) func(http.ResponseWriter, *http.Requ
 		w.log.Info("webhook", "provider", provider, "type", event.Type, "effect", event.Effect.String(), "known", known,
 			"took", time.Since(began))
 		out.Header().Set("Content-Type", "application/json")
-		_, _ = out.Write([]byte(`{"status":"received"}`)) // who has gone sends it again, and it is known then
+		_, _ = out.Write([]byte(`{"status":"received"}`)) // a provider that doesn't get this sends the event again, and it is known then
 		return nil
 	}
 }
 
-// verify reads the event of a delivery that the provider signed. Where that cannot be known yet it
-// asks for another delivery.
+// verify checks the provider's signature of a delivery and reads its event. If the signature cannot
+// be checked right now, the error makes the provider send the event again.
 func (w *Webhooks) verify(r *http.Request, provider string, body []byte) (bank.Event, error) {
 	p, err := w.feed.Webhooker(r.Context(), provider)
 	if err != nil {
@@ -103,8 +103,8 @@ func (w *Webhooks) verify(r *http.Request, provider string, body []byte) (bank.E
 }
 
 // store commits the event with the job that does what it asks for, if it is not there already, and
-// reports whether it was: one way to the database and back, because a provider waits. Two of the
-// same at once wait for each other here.
+// reports whether it was. That is one round trip to the database, because the provider waits for
+// the response. Two deliveries of the same event wait for each other here.
 func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, body []byte) (known bool, err error) {
 	made := id.New() // should its short id be taken, this fails and the provider sends the event again
 	sum := sha256.Sum256(body)

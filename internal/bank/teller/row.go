@@ -21,7 +21,7 @@ type account struct {
 		ID   bank.OptionalString `json:"id"`
 		Name bank.OptionalString `json:"name"`
 	} `json:"institution"`
-	// A link that is missing is something that the account cannot do.
+	// A missing link means that Teller does not offer this for the account.
 	Links struct {
 		Balances     bank.OptionalString `json:"balances"`
 		Transactions bank.OptionalString `json:"transactions"`

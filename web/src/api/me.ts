@@ -3,7 +3,7 @@ import { answer, api, fresh } from "./client";
 
 const page = { params: { query: { limit: 100 } } };
 
-/** How one signs in oneself. */
+/** The passwords, passkeys and other logins of the signed-in member. */
 export const myLogins = queryOptions({
   queryKey: ["me", "login"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/users/me/login", { ...page, signal })),

@@ -1,6 +1,6 @@
 /**
- * The lines of an axis. They are named in whole amounts, so that two of them never have the same name; where there is
- * nothing to measure, the foot is enough.
+ * The lines of an axis, at whole amounts only, so that no two have the same label. A chart without data has only the
+ * line at zero.
  */
 export const steps = (ticks: readonly number[], nothing: boolean): number[] =>
   nothing ? [0] : ticks.filter((t) => Number.isInteger(t));

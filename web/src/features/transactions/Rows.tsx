@@ -20,7 +20,7 @@ type Props = {
   onOpen: (id: string) => void;
 };
 
-/** The places in view. Those of a block flow below each other, so that only blocks are put in their places. */
+/** The rows in view. Only blocks have a position of their own; the rows of a block flow below each other. */
 export function Rows({ line, view, row, ...p }: Props) {
   const place = (i: number) => {
     const month = monthAt(line, i);

@@ -337,6 +337,21 @@ function crowded() {
       if (wide > 2 && high > 5) seen.add(`over each other: ${said(a.e)} and ${said(b.e)}`);
     }
   }
+  for (const control of document.querySelectorAll("button, .button, input, select")) {
+    if (!control.checkVisibility({ opacityProperty: true, visibilityProperty: true }) || control.closest(".sr-only")) continue;
+    let floats = false;
+    for (let a = control; a && a !== document.body; a = a.parentElement) {
+      const { position, opacity } = getComputedStyle(a);
+      if (["fixed", "sticky", "absolute"].includes(position) || opacity === "0") floats = true;
+    }
+    if (floats) continue;
+    const c = control.getBoundingClientRect();
+    for (const t of texts) {
+      if (control.contains(t.e) || t.e.closest("label") === control.closest("label") && control.closest("label")) continue;
+      if (Math.min(t.right, c.right) - Math.max(t.left, c.left) > 2 && Math.min(t.bottom, c.bottom) - Math.max(t.top, c.top) > 5)
+        seen.add(`over each other: ${said(t.e)} and ${said(control)}`);
+    }
+  }
   return [...new Set(out), ...seen];
 }
 

@@ -1,3 +1,4 @@
+import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "#/api/client";
@@ -8,9 +9,30 @@ import { sentence } from "./edit";
 const told = ["links_proposed", "stale", "data_ends", "no_balance", "recurring_only"];
 const plainly = ["data_ends", "recurring_only"]; // nothing is wrong
 
-/** The server's note, with days as screens show them. */
-const plain = (message: string) =>
-  sentence(message).replace(/\d{4}-\d\d-\d\d/g, (day) => dayShort(day, localDay(new Date())));
+/** The note in the reader's language; one that is not known here, in the server's words. */
+function plain({ code, count, message }: Schemas["Note"]): string {
+  const n = count ?? 0;
+  const day = /\d{4}-\d\d-\d\d/.exec(message)?.[0];
+  switch (code) {
+    case "links_proposed":
+      return t`Some suggested account links need review. Until then, totals may count transfers or duplicates twice.`;
+    case "stale":
+      return plural(n, { one: "# bank hasn’t synced for days.", other: "# banks haven’t synced for days." });
+    case "no_balance":
+      return plural(n, {
+        one: "# account has no balance and isn’t included. Enter one.",
+        other: "# accounts have no balance and aren’t included. Enter one.",
+      });
+    case "recurring_only":
+      return t`The lowest balances only include recurring payments. Leave room for everyday spending, such as groceries.`;
+    case "data_ends": {
+      if (!day) break;
+      const shown = dayShort(day, localDay(new Date()));
+      return message.includes("starts") ? t`Data starts on ${{ day: shown }}.` : t`Data ends on ${{ day: shown }}.`;
+    }
+  }
+  return sentence(message);
+}
 
 /** Remarks about figures, each with a link to fix the cause. */
 export function Notes({ notes }: { notes: readonly Schemas["Note"][] | undefined }) {
@@ -18,7 +40,7 @@ export function Notes({ notes }: { notes: readonly Schemas["Note"][] | undefined
     ?.filter((n) => told.includes(n.code))
     .map((n) => (
       <Note key={n.code + n.message} mood={plainly.includes(n.code) ? "info" : "warn"}>
-        <span className="grow">{plain(n.message)}</span>
+        <span className="grow">{plain(n)}</span>
         {n.code === "links_proposed" && (
           <Link className="link" to="/review/links" search={{}}>
             <Trans>Review</Trans>

@@ -11,7 +11,9 @@ export function Chip(p: { name: string | null; maker?: Maker | null; held?: bool
   if (p.name === null)
     return (
       <span className={`${css.chip} ${css.none}`}>
-        <Trans>Uncategorized</Trans>
+        <span className="cut">
+          <Trans>Uncategorized</Trans>
+        </span>
       </span>
     );
   return (

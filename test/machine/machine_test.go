@@ -83,7 +83,7 @@ func (s *search) sequence(t *rapid.T) {
 	r := &run{house: s.house, model: newModel(), atBank: map[string]*bankRow{}}
 	for _, src := range r.fromFiles() {
 		for _, p := range src.rows[:atFirst] {
-			r.tell(src, p, true)
+			r.tell(src, 1, p, true)
 		}
 	}
 	r.remember(t)

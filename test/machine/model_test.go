@@ -84,13 +84,14 @@ func newModel() *model {
 	}
 }
 
-// tell records that a source reported a payment. An agent's import leaves stored rows alone, so it
+// tell records that a source reported a payment when it had so many accounts: if its account was
+// removed, and removed again by the undo of an undo, the next file makes another one. An agent's import leaves stored rows alone, so it
 // only sets an upper bound.
-func (m *model) tell(s *source, p *payment, sure bool) {
+func (m *model) tell(s *source, accounts int, p *payment, sure bool) {
 	if m.told[p] == nil {
 		m.told[p] = map[string]bool{}
 	}
-	m.told[p][fmt.Sprint(s.name, m.began[s])] = true
+	m.told[p][fmt.Sprint(s.name, m.began[s], accounts)] = true
 	if sure && !m.hands[p] {
 		m.sure[p] = true
 	}

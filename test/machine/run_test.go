@@ -157,11 +157,12 @@ type change struct {
 	ID      string `db:"id"`
 	Summary string `db:"summary"`
 	Cause   string `db:"cause"`
+	Root    string `db:"root"` // what it does or undoes in the end
 }
 
 // changes are the newest that match the condition, newest first.
 func (r *run) changes(t *rapid.T, condition string, most int) []change {
-	return query[change](t, r, `select c.id::text, c.summary, c.cause
+	return query[change](t, r, `select c.id::text, c.summary, c.cause, coalesce(c.root, c.id)::text as root
 		from change c where c.seq > $1 and `+condition+` order by c.seq desc limit $2`, r.begin.change, most)
 }
 

@@ -1,11 +1,13 @@
 package machine_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"coffer/internal/money"
+	"coffer/internal/pg"
 	"coffer/internal/text"
 	"pgregory.net/rapid"
 )
@@ -87,9 +89,19 @@ func (r *run) deliver(t *rapid.T, who string, f delivered) {
 	if !a.ok() {
 		return
 	}
+	accounts := r.accountsOf(t, f.source)
 	for _, p := range f.rows {
-		r.tell(f.source, p, who != agent)
+		r.tell(f.source, accounts, p, who != agent)
 	}
+}
+
+// accountsOf returns how many accounts a source has had.
+func (r *run) accountsOf(t *rapid.T, s *source) int {
+	n, err := pg.Value[int](context.Background(), r.DB, `select count(*)::int from account where name = $1`, s.name)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return n
 }
 
 // sync lets the bank report something new, correct it, remove it or bring it back, and syncs.
@@ -130,7 +142,7 @@ func (r *run) sync(t *rapid.T) {
 		case !changed:
 		case b.there:
 			b.told = b.cents
-			r.tell(b.of, b.what, true)
+			r.tell(b.of, 1, b.what, true)
 		default:
 			b.told = 0
 			r.sure[b.what] = false

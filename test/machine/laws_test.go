@@ -33,8 +33,8 @@ const broken = `
 	union all
 	select 'an account is back and its row is in another', t.id::text from transaction t
 		join account a on a.id = t.moved_from where a.deleted_at is null and t.account_id <> a.id and t.deleted_at is null
-			and exists (select from entry e where e.subject = 'transaction' and e.subject_id = t.id and e.field = 'account'
-				and starts_with(e.before, a.id::text)) -- one that came while they were merged was never in it
+			and (select starts_with(e.before, a.id::text) from entry e where e.subject = 'transaction'
+				and e.subject_id = t.id and e.field = 'account' order by e.id limit 1) -- one that came while they were merged began elsewhere
 	union all
 	select 'a row does not count, and nothing counts in its place', x.id::text from (
 		with recursive why as (

@@ -10880,11 +10880,11 @@ export interface operations {
     };
     "cashflow.get": {
         parameters: {
-            query: {
-                /** @description Start date (inclusive) */
-                start_date: string;
-                /** @description End date (inclusive) */
-                end_date: string;
+            query?: {
+                /** @description Start date (inclusive); default: the first day of the end date's month */
+                start_date?: string;
+                /** @description End date (inclusive); default: today */
+                end_date?: string;
                 /** @description Compare with the same number of whole months or days before, or with a year earlier. Days after today are left out on both sides */
                 compare?: "previous_period" | "previous_year";
                 /** @description category: one node for all accounts; account: one for each */

@@ -65,6 +65,18 @@ func TestImportNamesTheOtherImport(t *testing.T) {
 	}
 }
 
+// The sandbox says how a shell loads its variables, wherever the file is.
+func TestLoadable(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"sandbox.env": "./sandbox.env", "/tmp/x.env": "/tmp/x.env", "../x.env": "../x.env", "a/x.env": "a/x.env",
+	} {
+		if got := app.Loadable(path); got != want {
+			t.Errorf("%s is loaded as %s, not %s", path, got, want)
+		}
+	}
+}
+
 // Commands say how to go on: how a dismissal is undone, and to whom a notification goes again.
 func TestNextSteps(t *testing.T) {
 	t.Parallel()

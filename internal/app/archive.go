@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,6 +172,9 @@ func counter(w io.Writer) func(int64) {
 	}
 }
 
+// statements are the endings of files that banks write, and that are no archives.
+var statements = []string{".csv", ".tsv", ".txt", ".ofx", ".qfx", ".qif", ".xml", ".sta"}
+
 func importCommand(config Config) *cobra.Command {
 	return &cobra.Command{
 		Use: "import <file>", Short: "Import an archive into an empty household", Args: cobra.ExactArgs(1),
@@ -179,6 +184,10 @@ func importCommand(config Config) *cobra.Command {
 			"archive cannot decide what runs here or where it sends data.",
 		Example: "  coffer import coffer.zip",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ext := strings.ToLower(filepath.Ext(args[0])); slices.Contains(statements, ext) {
+				return errs.New(errs.ValidationError, "this command imports archives made by coffer export; to "+
+					"import a bank statement, run coffer csv import <connection> --file <file>")
+			}
 			f, err := os.Open(args[0])
 			if err != nil {
 				return errs.New(errs.ValidationError, "cannot read the archive: %v", err)

@@ -28,5 +28,8 @@ var Spoken = spoken
 // AllChores is all timed work.
 func (a *App) AllChores() []due.Chore { return a.chores() }
 
+// Loadable returns a path as a shell loads it.
+var Loadable = loadable
+
 // Next returns the hints that commands print after their output.
 var Next = next

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -174,8 +176,18 @@ func invitation(answer []byte) string {
 	}
 	out := "\nShare this link only with the member: the first person to use it signs in as them. It won't be " +
 		"shown again.\n"
+	if onlyHere(made.URL) {
+		return out + "It opens only on the computer that coffer runs on. For phones and other computers, start " +
+			"coffer with\n`coffer serve --lan` or set COFFER_PUBLIC_URL, then create a new link.\n"
+	}
 	if code, err := qr.Encode(made.URL); err == nil {
 		out += "\n" + code.String()
 	}
 	return out
+}
+
+// onlyHere reports whether an address leads to the computer of the person who opens it.
+func onlyHere(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }

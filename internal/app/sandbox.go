@@ -81,6 +81,14 @@ household can be reached and has no default model yet, this one becomes the defa
 	return cmd
 }
 
+// loadable returns the path of a file as a shell loads it: a bare name would be looked up in PATH.
+func loadable(path string) string {
+	if strings.Contains(path, "/") {
+		return path
+	}
+	return "./" + path
+}
+
 func (s *sandbox) run(ctx context.Context, c *cli.CLI) error {
 	if err := s.start(); err != nil {
 		return err
@@ -92,7 +100,7 @@ func (s *sandbox) run(ctx context.Context, c *cli.CLI) error {
 		if err := os.WriteFile(s.env, []byte(s.variables()), 0o600); err != nil {
 			return errs.Wrap(err, errs.ValidationError, "the variables cannot be written to %s", s.env)
 		}
-		fmt.Fprintf(s.out, "They are also in %s: . ./%s\n", s.env, s.env)
+		fmt.Fprintf(s.out, "They are also in %s: . %s\n", s.env, loadable(s.env))
 	}
 	fmt.Fprint(s.out, "Then connect a bank:\n\n  coffer connection link --provider plaid\n\n")
 	chosen, err := s.choose(ctx, c)

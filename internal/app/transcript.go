@@ -278,6 +278,23 @@ var next = map[string]func(map[string]any, []byte) string{
 		}
 		return text + ".\n"
 	},
+	"transaction.explain": func(_ map[string]any, answer []byte) string {
+		var why struct {
+			Fields []struct {
+				Field         string
+				Value, Source *string
+			}
+		}
+		if json.Unmarshal(answer, &why) != nil {
+			return ""
+		}
+		for _, f := range why.Fields {
+			if f.Field == "category" && f.Value == nil && f.Source == nil {
+				return "\nUncategorized: the bank sent no category, no rule set one, and no one chose one.\n"
+			}
+		}
+		return ""
+	},
 	"user.invite": func(_ map[string]any, answer []byte) string { return invitation(answer) },
 	"user.create": func(_ map[string]any, answer []byte) string {
 		var made struct{ Invitation json.RawMessage }

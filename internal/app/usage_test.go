@@ -33,6 +33,50 @@ func TestEveryFlagHasHelp(t *testing.T) {
 	}
 }
 
+// An invitation that no phone can open says so and what to do, and is not drawn as a QR code.
+func TestInvitationsForThisComputer(t *testing.T) {
+	t.Parallel()
+	for address, here := range map[string]bool{
+		"http://127.0.0.1:8080": true, "http://localhost": true, "http://[::1]:80": true,
+		"https://192.168.1.5:8443": false, "https://coffer.example": false,
+	} {
+		for op, answer := range map[string]string{
+			"user.invite": `{"url":"` + address + `/join/x"}`,
+			"user.create": `{"invitation":{"url":"` + address + `/join/x"}}`,
+		} {
+			text := app.Next[op](nil, []byte(answer))
+			if strings.Contains(text, "opens only on the computer") != here || strings.Contains(text, "█") == here ||
+				strings.Contains(text, "coffer serve --lan") != here {
+				t.Errorf("%s of %s says:\n%s", op, address, text)
+			}
+		}
+	}
+}
+
+// A statement that is given to the import of archives is not read, and the right command is named.
+func TestImportNamesTheOtherImport(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"statement.csv", "old/STATEMENT.OFX"} {
+		var out strings.Builder
+		if code := app.Main([]string{"import", file}, strings.NewReader(""), &out, &out); code == 0 ||
+			!strings.Contains(out.String(), "coffer csv import") {
+			t.Errorf("%s: %d %s", file, code, out.String())
+		}
+	}
+}
+
+// The sandbox says how a shell loads its variables, wherever the file is.
+func TestLoadable(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"sandbox.env": "./sandbox.env", "/tmp/x.env": "/tmp/x.env", "../x.env": "../x.env", "a/x.env": "a/x.env",
+	} {
+		if got := app.Loadable(path); got != want {
+			t.Errorf("%s is loaded as %s, not %s", path, got, want)
+		}
+	}
+}
+
 // Commands say how to go on: how a dismissal is undone, and to whom a notification goes again.
 func TestNextSteps(t *testing.T) {
 	t.Parallel()
@@ -50,6 +94,12 @@ func TestNextSteps(t *testing.T) {
 			"\nUndo: coffer finding dismiss k3xK9a2Q --state open\n",
 		},
 		{"finding.dismiss", map[string]any{"id": "k3xK9a2Q"}, `{"state":"open"}`, ""},
+		{
+			"transaction.explain", nil, `{"fields":[{"field":"category","value":null,"source":null}]}`,
+			"\nUncategorized: the bank sent no category, no rule set one, and no one chose one.\n",
+		},
+		{"transaction.explain", nil, `{"fields":[{"field":"category","value":null,"source":"user"}]}`, ""},
+		{"transaction.explain", nil, `{"fields":[{"field":"category","value":"fun","source":"rule"}]}`, ""},
 		{"notification.resend", nil, two, "\nSent to 2 endpoints. Use --endpoint-id for one.\n"},
 		{"notification.resend", map[string]any{"endpoint_id": "k3xK9a2Q"}, two, ""},
 	} {

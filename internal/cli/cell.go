@@ -21,6 +21,11 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 		return s.newest(v)
 	case screenTree:
 		return s.tree(v, false)
+	case screenTotals:
+		return s.totals(v)
+	case screenPick:
+		m, _ := v.(map[string]any)
+		return s.cell(column{}, m["category"], whole)
 	}
 	switch v := v.(type) {
 	case change:
@@ -72,6 +77,18 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 		return strings.Join(parts, "; ")
 	}
 	return fmt.Sprint(v)
+}
+
+// totals formats the totals of a list of sums: 12.50 EUR, +3.00 USD.
+func (s *Screen) totals(v any) string {
+	list, _ := v.([]any)
+	parts := make([]string, len(list))
+	for i, item := range list {
+		m, _ := item.(map[string]any)
+		parts[i] = s.cell(column{name: "amount"}, m["total"], false) + " " +
+			s.cell(column{}, m["iso_currency_code"], false)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // newest formats the first item of a list of changes: both values and the date.

@@ -31,7 +31,9 @@ func rank(p op.Prop) int {
 		return 0
 	case p.Type == "object" && (p.Prop("net") != nil || p.Prop("balance") != nil):
 		return 3
-	case p.Type == "object" && p.Screen != screenTree:
+	case p.Screen == screenTotals:
+		return 3
+	case p.Type == "object" && !brief(p):
 		return 1
 	case p.Name == "first_date", p.Name == "last_date", p.Name == "balance_available", p.Name == "balance_limit":
 		return further
@@ -46,7 +48,7 @@ func rank(p op.Prop) int {
 	case p.Name == "name", p.Name == "slug", p.Name == "workflow_slug", p.Name == "title",
 		p.Name == "payee_name", p.Name == "cadence", p.Name == "before", p.Name == "after":
 		return 5
-	case p.Name == "category", p.Screen == screenNewest, p.Screen == screenTree:
+	case p.Name == "category", p.Name == "kind", p.Name == "type", brief(p):
 		return 6
 	case p.Name == "detail", p.Name == "tags":
 		return 7
@@ -58,9 +60,19 @@ func rank(p op.Prop) int {
 		return 10
 	case p.Name == "merchant_name", p.Name == "category_display_name": // usually the same as another column
 		return 11
+	case p.Name == "payee": // a key, of the payee whose name is another column
+		return 12
 	}
 	return further
 }
+
+// brief reports whether a row summarizes an object or a list of objects.
+func brief(p op.Prop) bool {
+	return p.Screen == screenNewest || p.Screen == screenTree || p.Screen == screenTotals || p.Screen == screenPick
+}
+
+// owed lists the types of accounts whose balance is a debt.
+var owed = map[string]bool{"credit": true, "loan": true}
 
 // shown returns the columns that are worth showing to a person: without UUIDs if there are short
 // ids, and without bookkeeping.
@@ -75,7 +87,7 @@ func shown(s *op.Schema) []op.Prop {
 		if p.Screen == screenNone {
 			continue
 		}
-		if p.Screen == screenNewest || p.Screen == screenTree {
+		if brief(p) {
 			cols = append(cols, p)
 			continue
 		}
@@ -118,6 +130,9 @@ func (c column) of(m map[string]any) any {
 	if shown, _ := m["display_name"].(string); c.name == "name" && shown != "" {
 		return shown
 	}
+	if kind, _ := m["type"].(string); c.name == "balance_today" && owed[kind] {
+		return negative(m[c.name])
+	}
 	if c.name == actor {
 		name, _ := m["actor_name"].(string)
 		kind, _ := m["actor_type"].(string)
@@ -130,6 +145,18 @@ func (c column) of(m map[string]any) any {
 		return change{m[c.name], after}
 	}
 	return m[c.name]
+}
+
+// negative returns the other sign of an amount: a list shows a debt as less than nothing.
+func negative(v any) any {
+	n, ok := v.(json.Number)
+	if !ok || strings.Trim(n.String(), "-0.") == "" {
+		return v
+	}
+	if less, ok := strings.CutPrefix(n.String(), "-"); ok {
+		return json.Number(less)
+	}
+	return json.Number("-" + n.String())
 }
 
 // columns returns the columns that have a value in any row. A screen is narrow, and an empty column
@@ -149,7 +176,7 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 		if p.Name == "after" && schema.Prop("before") != nil {
 			continue // shown beside the value before
 		}
-		if p.Type != "object" || p.Screen == screenTree {
+		if p.Type != "object" || brief(p) {
 			out = append(out, column{
 				name: p.Name, further: rank(p) >= further, all: p.Screen == screenAll, brief: p.Screen,
 			})

@@ -68,14 +68,16 @@ func (s *Screen) Print(schema *op.Schema, answer []byte) error {
 
 // Values of a field's screen tag, which set how it is printed.
 const (
-	screenRows    = "rows"    // it is the whole output; the other fields are for programs
-	screenRecords = "records" // its items are records with lists of their own
-	screenSpread  = "spread"  // it is the whole output, and the lists of its items are the rows
-	screenUnroll  = "unroll"  // the lists of its items are its rows
-	screenNone    = "none"    // only for programs
-	screenAll     = "all"     // a list that means everything if it is empty
-	screenNewest  = "newest"  // a row summarizes the first item of this list
-	screenTree    = "tree"    // a row summarizes this object
+	screenRows    = "rows"     // it is the whole output; the other fields are for programs
+	screenRecords = "records"  // its items are records with lists of their own
+	screenSpread  = "spread"   // it is the whole output, and the lists of its items are the rows
+	screenUnroll  = "unroll"   // the lists of its items are its rows
+	screenNone    = "none"     // only for programs
+	screenAll     = "all"      // a list that means everything if it is empty
+	screenNewest  = "newest"   // a row summarizes the first item of this list
+	screenTree    = "tree"     // a row summarizes this object
+	screenTotals  = "totals"   // a row shows the total of each item of this list, by currency
+	screenPick    = "category" // a row shows the category of this object
 )
 
 // page returns the list of a response that is a page: its only list besides the cursor, or the

@@ -103,6 +103,40 @@ BALANCE  CUR  NAME
 1234.00  EUR  Depot
 `,
 		},
+		"debts are less than nothing, and the type says why": {
+			&op.Schema{Type: "array", Items: object(
+				field("name", "string"), field("type", "string"), field("iso_currency_code", "string"),
+				field("balance_today", "number/decimal"), field("provider", "string"))},
+			`[{"name":"Giro","type":"depository","iso_currency_code":"EUR","balance_today":7.50,"provider":"plaid"},
+				{"name":"House","type":"loan","iso_currency_code":"EUR","balance_today":148322.17,"provider":"plaid"},
+				{"name":"Card","type":"credit","iso_currency_code":"EUR","balance_today":-5.00,"provider":"plaid"},
+				{"name":"Paid","type":"loan","iso_currency_code":"EUR","balance_today":0.00,"provider":"plaid"},
+				{"name":"New","type":"loan","iso_currency_code":"EUR","balance_today":null,"provider":"plaid"}]`, 60, `
+   BALANCE  CUR  NAME   TYPE        PROVIDER
+      7.50  EUR  Giro   depository  plaid
+-148322.17  EUR  House  loan        plaid
+      5.00  EUR  Card   credit      plaid
+      0.00  EUR  Paid   loan        plaid
+            EUR  New    loan        plaid
+`,
+		},
+		"groups with their totals and suggestion; keys come last": {
+			object(list("groups", object(field("payee", "string"), field("payee_name", "string"),
+				field("count", "integer"),
+				op.Prop{Name: "amounts", Schema: &op.Schema{Type: "array", Screen: "totals", Items: object(
+					field("total", "number/decimal"), field("iso_currency_code", "string"))}},
+				op.Prop{Name: "suggestion", Schema: &op.Schema{
+					Type: "object", Screen: "category", Props: []op.Prop{field("category", "string")},
+				}}))),
+			`{"groups":[{"payee":"k1","payee_name":"Rewe","count":2,"amounts":[{"total":12.50,"iso_currency_code":"EUR"},
+				{"total":-3.00,"iso_currency_code":"USD"}],"suggestion":{"category":"food","basis":"person"}},
+				{"payee":"k2","payee_name":"Kiosk","count":1,"amounts":[{"total":1.00,"iso_currency_code":"EUR"}],"suggestion":null}]}`,
+			80, `
+AMOUNTS               PAYEE  SUGGESTION  COUNT  PAYEE KEY
+12.50 EUR, +3.00 USD  Rewe   food            2  k1
+1.00 EUR              Kiosk                  1  k2
+`,
+		},
 		"a no is printed where yes is usual": {
 			object(list("endpoints", object(field("short_id", "string"), field("enabled", "boolean"),
 				field("paused", "boolean"), op.Prop{Name: "events", Schema: &op.Schema{

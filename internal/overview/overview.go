@@ -66,7 +66,7 @@ type Overview struct {
 	Balances      []OverviewBalance `json:"balances" doc:"Today's balances, added up by currency as in GET /net-worth; currencies are never mixed"`
 	Books         OverviewBooks     `json:"books" doc:"Balance checks of the accounts, by result"`
 	Connections   []Freshness       `json:"connections"`
-	Review        Backlog           `json:"review" doc:"Transactions tagged needs-review"`
+	Review        Backlog           `json:"review" doc:"Transactions tagged needs-review, without excluded duplicates"`
 	Uncategorized int64             `json:"uncategorized" doc:"Posted transactions in totals without a category, reviewed or not; 10,000 means that many or more"`
 	Spending      Spending          `json:"spending" doc:"Totals as in GET /transactions/summary: without transfers, mirrored rows and hidden accounts, with pending transactions"`
 	Rules         RuleState         `json:"rules"`

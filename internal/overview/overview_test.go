@@ -126,6 +126,14 @@ func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 	if p, err := r.Pulse(ctx, db, op.None{}); err != nil || p.ReviewCount != 5 {
 		t.Errorf("the pulse counts %d reviews, not 5: %v", p.ReviewCount, err)
 	}
+	if n := tag(`update transaction t set excluded = true, linked_id = o.id from transaction o
+		where t.provider_id = '3' and o.provider_id = '4'`); n != 4 {
+		t.Errorf("%d wait for review once one of them duplicates another, not 4", n)
+	}
+	if n := tag(`update transaction t set transfer = true, linked_id = o.id, excluded = false from transaction o
+		where t.provider_id = '3' and o.provider_id = '4'`); n != 5 {
+		t.Errorf("%d wait for review if one of them is a transfer, not 5", n)
+	}
 	for most, want := range map[int64]int64{4: 4, 5: 5, 6: 5} {
 		if n, err := Reviews(ctx, db, most); err != nil || n != want {
 			t.Errorf("up to %d reviews: %d, not %d: %v", most, n, want, err)

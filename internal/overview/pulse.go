@@ -19,7 +19,7 @@ const manyReviews = 10_000
 type Pulse struct {
 	LastChangeID  *id.ID   `json:"last_change_id" doc:"The newest change; null if there is none"`
 	LastChangeAt  *pg.Time `json:"last_change_at"`
-	ReviewCount   int64    `json:"review_count" doc:"Transactions tagged needs-review; 10,000 means that many or more"`
+	ReviewCount   int64    `json:"review_count" doc:"Transactions to review, counted as in GET /overview; 10,000 means that many or more"`
 	UnreadReports int64    `json:"unread_reports"`
 	PlansWaiting  int64    `json:"plans_waiting" doc:"Workflow plans that need a decision"`
 	RunningJobs   int64    `json:"running_jobs" doc:"Jobs that are queued or running"`
@@ -59,10 +59,12 @@ func (o *Overviews) Pulse(ctx context.Context, q pg.Querier, _ op.None) (Pulse, 
 const plans = `select count(*) from workflow_run where plan_state = 'waiting'`
 
 // Reviews counts the transactions that wait for review, up to most; 0 counts all of them.
+// Duplicates that an account link excludes are not counted, because Review does not show them.
 //
 // The tag comes first and by its id, because the plan of the count depends on how frequent this tag
-// is. All are counted in the tag's index, and the few deleted and split ones are subtracted, so no
-// query reads a million transactions. The order is that of the index, whatever the statistics say.
+// is. All are counted in the tag's index, and the few deleted, split and excluded ones are
+// subtracted, so no query reads a million transactions. The order is that of the index, whatever
+// the statistics say.
 func Reviews(ctx context.Context, q pg.Querier, most int64) (int64, error) {
 	waiting, err := pg.Value[id.ID](ctx, q, `select id from tag where slug = 'needs-review' and deleted_at is null`)
 	if err != nil {
@@ -74,11 +76,19 @@ func Reviews(ctx context.Context, q pg.Querier, most int64) (int64, error) {
 		return 0, err
 	}
 	split, err := pg.Value[int64](ctx, q, `select count(*) from transaction t join transaction_tag tt
-		on tt.transaction_id = t.id and tt.tag_id = $1 and tt.present where t.is_split and t.deleted_at is null`, waiting)
+		on tt.transaction_id = t.id and tt.tag_id = $1 and tt.present where (t.is_split or t.origin = 'part')
+		and (t.is_split or t.excluded) and t.deleted_at is null`, waiting)
 	if err != nil {
 		return 0, err
 	}
-	gone += split
+	// A link excludes only what is linked; the parts of an excluded split are counted above.
+	twice, err := pg.Value[int64](ctx, q, `select count(*) from transaction t join transaction_tag tt
+		on tt.transaction_id = t.id and tt.tag_id = $1 and tt.present where t.linked_id is not null
+		and t.excluded and t.deleted_at is null and `+journal.Ruled, waiting)
+	if err != nil {
+		return 0, err
+	}
+	gone += split + twice
 	var limit *int64
 	if most > 0 {
 		limit = new(most + gone)

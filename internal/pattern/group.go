@@ -40,9 +40,9 @@ type ReviewGroup struct {
 	FirstDate      pg.Date                  `json:"first_date"`
 	LastDate       pg.Date                  `json:"last_date"`
 	Accounts       []id.ID                  `json:"accounts" doc:"Their accounts"`
-	Amounts        []GroupAmounts           `json:"amounts" doc:"By currency"`
+	Amounts        []GroupAmounts           `json:"amounts" screen:"totals" doc:"By currency"`
 	Categories     []GroupCategory          `json:"categories" doc:"Current categories, most common first"`
-	Suggestion     *Suggestion              `json:"suggestion" doc:"null if there is no suggestion"`
+	Suggestion     *Suggestion              `json:"suggestion" screen:"category" doc:"null if there is no suggestion"`
 	Pending        int                      `json:"pending" doc:"Number of pending ones; their review can't be closed yet"`
 	Sample         []ledger.BulkTransaction `json:"sample" doc:"The newest three"`
 }

@@ -14,10 +14,10 @@ import (
 
 // A CashflowRequest asks where money came from and where it went.
 type CashflowRequest struct {
-	StartDate pg.Date `json:"start_date" doc:"Start date (inclusive)"`
-	EndDate   pg.Date `json:"end_date" doc:"End date (inclusive)"`
-	Compare   *string `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"Compare with the same number of whole months or days before, or with a year earlier. Days after today are left out on both sides"`
-	By        string  `json:"by,omitempty" enum:"category,account" default:"category" doc:"category: one node for all accounts; account: one for each"`
+	StartDate *pg.Date `json:"start_date,omitempty" doc:"Start date (inclusive); default: the first day of the end date's month"`
+	EndDate   *pg.Date `json:"end_date,omitempty" doc:"End date (inclusive); default: today"`
+	Compare   *string  `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"Compare with the same number of whole months or days before, or with a year earlier. Days after today are left out on both sides"`
+	By        string   `json:"by,omitempty" enum:"category,account" default:"category" doc:"category: one node for all accounts; account: one for each"`
 }
 
 // A Cashflow is the flow of money in each currency. It counts what a summary counts.
@@ -63,10 +63,34 @@ type CashflowLink struct {
 	Amount money.Total `json:"amount"`
 }
 
+// days returns the days that are asked for: this month so far if none are named.
+func (in CashflowRequest) days(ctx context.Context, q pg.Querier) (Days, error) {
+	var out Days
+	if in.EndDate != nil {
+		out.End = *in.EndDate
+	} else {
+		now, err := today(ctx, q)
+		if err != nil {
+			return out, err
+		}
+		out.End = now
+	}
+	end := out.End.Time()
+	out.Start = pg.Day(end.AddDate(0, 0, 1-end.Day()))
+	if in.StartDate != nil {
+		out.Start = *in.StartDate
+	}
+	return out, nil
+}
+
 // Cashflow shows where money came from and where it went.
 func (t *Totals) Cashflow(ctx context.Context, q pg.Querier, in CashflowRequest) (Cashflow, error) {
+	days, err := in.days(ctx, q)
+	if err != nil {
+		return Cashflow{}, err
+	}
 	request := SummaryRequest{
-		Filter: ledger.Filter{StartDate: &in.StartDate, EndDate: &in.EndDate}, GroupBy: []string{"category"},
+		Filter: ledger.Filter{StartDate: &days.Start, EndDate: &days.End}, GroupBy: []string{"category"},
 		Compare: in.Compare,
 	}
 	if in.By == "account" {
@@ -76,8 +100,8 @@ func (t *Totals) Cashflow(ctx context.Context, q pg.Querier, in CashflowRequest)
 	if err != nil {
 		return Cashflow{}, err
 	}
-	out := Cashflow{Period: ComparedDays{Days: Days{in.StartDate, in.EndDate}}, Currencies: []CashflowCurrency{}}
-	start := &in.StartDate
+	out := Cashflow{Period: ComparedDays{Days: days}, Currencies: []CashflowCurrency{}}
+	start := &days.Start
 	if sums.Period != nil {
 		out.Period, start = *sums.Period, &sums.Period.Previous.Start
 	}
@@ -111,7 +135,7 @@ func (t *Totals) Cashflow(ctx context.Context, q pg.Querier, in CashflowRequest)
 		out.Currencies = append(out.Currencies, c)
 	}
 	standing, err := Stand(ctx, q)
-	out.Notes = append(standing.Notes(ctx, start, &in.EndDate), sums.cutNotes(ctx, request)...)
+	out.Notes = append(standing.Notes(ctx, start, &days.End), sums.cutNotes(ctx, request)...)
 	return out, err
 }
 

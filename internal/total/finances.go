@@ -142,20 +142,7 @@ func (t *Totals) netWorth(ctx context.Context, q pg.Querier, in FinancesRequest)
 }
 
 func (t *Totals) cashFlow(ctx context.Context, q pg.Querier, in FinancesRequest) (Finances, error) {
-	now, err := today(ctx, q)
-	if err != nil {
-		return Finances{}, err
-	}
-	request := CashflowRequest{
-		StartDate: pg.Day(now.Time().AddDate(0, 0, 1-now.Time().Day())), EndDate: now, By: "category",
-		Compare: in.Compare,
-	}
-	if in.StartDate != nil {
-		request.StartDate = *in.StartDate
-	}
-	if in.EndDate != nil {
-		request.EndDate = *in.EndDate
-	}
+	request := CashflowRequest{StartDate: in.StartDate, EndDate: in.EndDate, By: "category", Compare: in.Compare}
 	switch {
 	case in.By == nil:
 	case *in.By != "category" && *in.By != "account":

@@ -81,14 +81,14 @@ func TestCashflowIsTheSummary(t *testing.T) {
 			for _, compare := range []*string{nil, new(previousPeriod), new(previousYear)} {
 				name := fmt.Sprint(by, days, compare != nil)
 				start, end := *date(t, days[0]), *date(t, days[1])
-				got, err := totals.Cashflow(t.Context(), db, CashflowRequest{start, end, compare, by})
+				got, err := totals.Cashflow(t.Context(), db, CashflowRequest{&start, &end, compare, by})
 				if err != nil || len(got.Currencies) != 3 {
 					t.Fatalf("%s: %+v (%v)", name, got, err)
 				}
 				var before Cashflow
 				if compare != nil {
 					p := got.Period.Previous
-					if before, err = totals.Cashflow(t.Context(), db, CashflowRequest{p.Start, p.End, nil, by}); err != nil {
+					if before, err = totals.Cashflow(t.Context(), db, CashflowRequest{&p.Start, &p.End, nil, by}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -351,5 +351,29 @@ func TestSummaryOrder(t *testing.T) {
 	if got := show(SummaryRequest{GroupBy: []string{"month"}, SortBy: new("key"), Limit: new(1)}); !slices.Equal(got,
 		[]string{"EUR 2024-01"}) && !slices.Equal(got, []string{"EUR 2024-02"}) {
 		t.Errorf("the first month: %q", got)
+	}
+}
+
+// Without days, cash flow is that of this month so far; with an end alone, that of its month.
+func TestCashflowOfThisMonth(t *testing.T) {
+	t.Parallel()
+	totals, db := randomTotals(t)
+	now, err := today(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := pg.Day(now.Time().AddDate(0, 0, 1-now.Time().Day()))
+	for _, c := range []struct {
+		in   CashflowRequest
+		want Days
+	}{
+		{CashflowRequest{By: "category"}, Days{first, now}},
+		{CashflowRequest{By: "category", EndDate: date(t, "2025-03-17")}, Days{*date(t, "2025-03-01"), *date(t, "2025-03-17")}},
+		{CashflowRequest{By: "category", StartDate: date(t, "2025-02-17")}, Days{*date(t, "2025-02-17"), now}},
+	} {
+		got, err := totals.Cashflow(t.Context(), db, c.in)
+		if err != nil || got.Period.Days != c.want {
+			t.Errorf("%+v: %+v, want %+v (%v)", c.in, got.Period.Days, c.want, err)
+		}
 	}
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // texts are the words of the app in a language: those of every screen, or those of the screens of a folder.
-var texts = regexp.MustCompile(`^/assets/texts-([A-Za-z-]+)-([a-z]+)-[^-]{8}\.js$`)
+var texts = regexp.MustCompile(`^/assets/texts-([A-Za-z-]+)-([a-z]+)-[\w-]{8}\.js$`)
 
 var loads = regexp.MustCompile(`(?:from|import)\s*\(?["']\./([^"']+\.js)["']`)
 

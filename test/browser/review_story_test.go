@@ -7,7 +7,9 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -364,6 +366,40 @@ func (r *reviewed) allAtOnce(t *testing.T, axe string) {
 	if n := r.open(t); n != inbox {
 		t.Errorf("%d wait after one undo, not %d", n, inbox)
 	}
+	b.together(t)
+	if n := r.open(t); n != inbox {
+		t.Errorf("%d wait after one undo of what was approved together, not %d", n, inbox)
+	}
+}
+
+var smallOnes = regexp.MustCompile(`One or two transactions\s+(\d+) payees, (\d+) transactions\s+Approve all (\d+)`)
+
+// together approves the payees that are too small to decide alone with one press, and undoes that. The button,
+// the heading, the message and the progress count the same.
+func (b *browser) together(t *testing.T) {
+	t.Helper()
+	waiting, small := b.house.open(t), smallOnes.FindStringSubmatch(b.look(t).Text)
+	if len(small) < 4 || small[2] != small[3] {
+		t.Fatalf("the small payees are counted as %q", small)
+	}
+	n, err := strconv.Atoi(small[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := b.house.count(t, `select count(*) from change`)
+	b.do(t, step{Do: "click", Name: "Approve all " + small[3]})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("Approved %d transactions from %s payees", n, small[1])})
+	b.do(t, step{Do: "idle"})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d of %d reviewed", n, waiting)})
+	if now := b.house.open(t); now != waiting-n {
+		t.Errorf("%d of %d were approved, and %d wait", n, waiting, now)
+	}
+	if made = b.house.count(t, `select count(*) from change`) - made; made != 1 {
+		t.Errorf("approving them together made %d changes", made)
+	}
+	b.do(t, step{Do: "key", Name: "z"})
+	b.do(t, step{Do: "see", Text: "Undone"})
+	b.do(t, step{Do: "idle"})
 }
 
 // bySwipe agrees to a payee on a phone with a finger, and opens the picker with the other direction.

@@ -6116,7 +6116,7 @@ export interface components {
             /** @description Plans that a person must apply or drop */
             plans_waiting: number;
         };
-        /** @description Transactions tagged needs-review */
+        /** @description Transactions tagged needs-review, without excluded duplicates */
         OverviewBacklog: {
             count: number;
         };
@@ -6616,7 +6616,7 @@ export interface components {
             last_change_id: string | null;
             /** Format: date-time */
             last_change_at: string | null;
-            /** @description Transactions tagged needs-review; 10,000 means that many or more */
+            /** @description Transactions to review, counted as in GET /overview; 10,000 means that many or more */
             review_count: number;
             unread_reports: number;
             /** @description Workflow plans that need a decision */
@@ -10880,11 +10880,11 @@ export interface operations {
     };
     "cashflow.get": {
         parameters: {
-            query: {
-                /** @description Start date (inclusive) */
-                start_date: string;
-                /** @description End date (inclusive) */
-                end_date: string;
+            query?: {
+                /** @description Start date (inclusive); default: the first day of the end date's month */
+                start_date?: string;
+                /** @description End date (inclusive); default: today */
+                end_date?: string;
                 /** @description Compare with the same number of whole months or days before, or with a year earlier. Days after today are left out on both sides */
                 compare?: "previous_period" | "previous_year";
                 /** @description category: one node for all accounts; account: one for each */

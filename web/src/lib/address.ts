@@ -28,7 +28,7 @@ export type TransactionsSearch = {
   held?: true;
   comments?: true;
   transfer?: boolean;
-  pending?: true;
+  pending?: boolean;
   account?: string;
   tag?: string;
   direction?: "in" | "out";
@@ -51,7 +51,7 @@ export const readTransactions = (s: Raw): TransactionsSearch => ({
   held: yes(s.held),
   comments: yes(s.comments),
   transfer: typeof s.transfer === "boolean" ? s.transfer : undefined,
-  pending: yes(s.pending),
+  pending: typeof s.pending === "boolean" ? s.pending : undefined,
   account: text(s.account),
   tag: text(s.tag),
   direction: oneOf(s.direction, ["in", "out"] as const),

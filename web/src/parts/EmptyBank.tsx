@@ -15,7 +15,7 @@ export function EmptyBank({ bank: b, link }: { bank: Connection; link?: boolean 
   const remove = useDeed({
     act: () => removeConnection(b.id),
     touches: ["connections", "sync", "overview", "accounts"],
-    said: t`${name} removed`,
+    said: t({ message: `${name} removed`, context: "a bank" }),
   });
   return (
     <Note>

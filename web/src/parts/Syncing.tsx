@@ -1,4 +1,4 @@
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { cancelJob, type Job, job } from "#/api/jobs";
@@ -14,8 +14,14 @@ export function Syncing({ job: id, onEnd }: { job: string; onEnd: (j: Job) => vo
   useEnd(data, onEnd);
   const done = data?.progress.done ?? 0;
   const total = data?.progress.total;
-  const some = transactions(total ?? done);
-  const far = done === 0 ? [] : [total ? t`${{ done: number(done) }} of about ${some}` : some];
+  const far =
+    done === 0
+      ? []
+      : [
+          total
+            ? t`${{ done: number(done) }} of about ${plural({ total }, { one: "# transaction", other: "# transactions" })}`
+            : transactions(done),
+        ];
   return (
     <Note>
       <span className="grow" aria-live="polite">

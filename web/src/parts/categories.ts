@@ -1,8 +1,13 @@
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { bySlug, categories } from "#/api/categories";
 import { type Look, lookOf } from "#/lib/tones";
 import type { Choice } from "#/ui/Picker";
+
+/** A category with the one that it is below: "Food and Drink: Groceries". */
+export const within = (parent: string | null | undefined, category: string) =>
+  parent ? t`${{ parent }}: ${category}` : category;
 
 /** The categories as screens need them: to pick from, and to look up. */
 export function useCategories() {

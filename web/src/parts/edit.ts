@@ -1,10 +1,9 @@
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { revertThese } from "#/api/changes";
 import { ApiError } from "#/api/client";
 import { type CloseGroup, closeReviews } from "#/api/review";
 import { type BulkBody, bulk, most, type Operation, type Row, update } from "#/api/transactions";
-import { number } from "#/lib/words";
 import { toasts } from "#/ui/toasts";
 import { deeds } from "./deeds";
 import { ours, overtaken } from "./overtaken";
@@ -55,7 +54,9 @@ export function useEdit() {
       for (const o of operations) if (o.category !== undefined) ours.set(o.transaction_id, o.category);
       done(client, {
         text: said,
-        note: refused ? t`${{ count: number(refused) }} not changed` : undefined,
+        note: refused
+          ? plural(refused, { one: "# transaction not changed", other: "# transactions not changed" })
+          : undefined,
         ids: answers.flatMap((a) => (a.change_id ? [a.change_id] : [])),
       });
     },
@@ -75,8 +76,18 @@ export function useBulk() {
     },
     onSuccess: (r, { said }) => {
       const left = [
-        r.held ? t`${{ count: number(r.held) }} locked, not changed` : "",
-        r.pending_left ? t`${{ count: number(r.pending_left) }} pending, not changed` : "",
+        r.held
+          ? plural(r.held, {
+              one: "# transaction is locked and was not changed",
+              other: "# transactions are locked and were not changed",
+            })
+          : "",
+        r.pending_left
+          ? plural(r.pending_left, {
+              one: "# transaction is pending and was not changed",
+              other: "# transactions are pending and were not changed",
+            })
+          : "",
       ];
       done(client, { text: said, note: left.filter(Boolean).join(". "), ids: r.change_id ? [r.change_id] : [] });
     },
@@ -148,7 +159,12 @@ export async function undo(
     ours.clear();
     toasts.say({
       text: said,
-      note: stayed ? t`${{ count: number(stayed) }} not undone: changed since or locked` : undefined,
+      note: stayed
+        ? plural(stayed, {
+            one: "# change not undone: changed since or locked",
+            other: "# changes not undone: changed since or locked",
+          })
+        : undefined,
       undo: backs.length ? () => void undo(client, backs, t`Redone`) : undefined,
       of: backs,
     });

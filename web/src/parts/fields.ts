@@ -1,5 +1,5 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
-import { msg, t } from "@lingui/core/macro";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { Skipped } from "#/api/changes";
 import { number } from "#/lib/words";
 
@@ -42,5 +42,5 @@ export function stay(by: Record<string, number>): string {
       return some.length === 1 ? name : t`${{ count: number(n) }} ${{ reason: name }}`;
     })
     .join(", ");
-  return t`${{ count: number(all) }} won’t change: ${why}.`;
+  return plural({ count: all }, { one: `# won’t change: ${why}.`, other: `# won’t change: ${why}.` });
 }

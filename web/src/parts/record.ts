@@ -14,10 +14,14 @@ export function recordOf(r: Record | undefined): string | null {
   const corrected = r.corrected + r.reverted;
   const all = r.kept + corrected;
   if (all === 0) return plural(r.open, { one: "# change, not reviewed yet", other: "# changes, none reviewed yet" });
-  const [some, of, open] = [number(r.kept >= corrected ? r.kept : corrected), number(all), number(r.open)];
-  if (r.kept >= corrected)
-    return r.open ? t`${some} of ${of} kept, ${open} not reviewed yet` : t`${some} of ${of} kept`;
-  return r.open ? t`${some} of ${of} corrected, ${open} not reviewed yet` : t`${some} of ${of} corrected`;
+  const of = number(all);
+  const parts = [
+    r.kept >= corrected
+      ? plural({ kept: r.kept }, { one: `# of ${of} kept`, other: `# of ${of} kept` })
+      : plural({ corrected }, { one: `# of ${of} corrected`, other: `# of ${of} corrected` }),
+    r.open ? plural(r.open, { one: "# not reviewed yet", other: "# not reviewed yet" }) : "",
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** The basis of a track record. */

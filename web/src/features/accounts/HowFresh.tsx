@@ -1,4 +1,4 @@
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { ConnectionHealth } from "#/api/connections";
 import { dayShort, localDay } from "#/lib/dates";
@@ -20,13 +20,20 @@ export function HowFresh({ banks }: { banks: ConnectionHealth[] }) {
           const all = covering(b.covered, today, days);
           const gone = all.filter((d) => !d.read);
           const name = b.institution_name ?? t`Bank`;
+          const day = dayShort(gone[0]?.day ?? today, today);
           const words = gone.length
-            ? t`${{ missing: gone.length }} of ${days} days missing since ${{ day: dayShort(gone[0]?.day ?? today, today) }}`
-            : t`all ${days} days synced`;
+            ? plural(
+                { missing: gone.length },
+                {
+                  one: `${name}: # of ${days} days missing since ${day}`,
+                  other: `${name}: # of ${days} days missing since ${day}`,
+                },
+              )
+            : t`${name}: all ${days} days synced`;
           return (
             <li key={b.id} className={css.strip}>
               <span className="small cut">{name}</span>
-              <svg role="img" aria-label={`${name}: ${words}`} viewBox={`0 0 ${days * 5} 14`}>
+              <svg role="img" aria-label={words} viewBox={`0 0 ${days * 5} 14`}>
                 {all.map((d, i) => (
                   <rect
                     key={d.day}

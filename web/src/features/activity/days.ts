@@ -49,7 +49,7 @@ const names: Record<Change["cause"], MessageDescriptor> = {
   tool: msg`Assistant`,
   rule: msg`Rule`,
   sync: msg`Bank sync`,
-  import: msg`Import`,
+  import: msg({ message: "Import", context: "a kind of change" }),
   workflow_run: msg`Workflow`,
   revert: msg`Undo`,
 };

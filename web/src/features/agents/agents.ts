@@ -1,7 +1,6 @@
 import { plural, t } from "@lingui/core/macro";
 import { type Key, works } from "#/api/keys";
 import type { Assistant, Member } from "#/api/people";
-import { transactions } from "#/lib/words";
 import { recordOf } from "#/parts/record";
 
 /** An API key of an agent, or a connected assistant. */
@@ -69,10 +68,16 @@ export const changes = (n: number) => plural(n, { one: "# change", other: "# cha
 /** The changes of a week, in one line. */
 export function weekOf(d: { changes: number; payments: number; undone: number; more: boolean }): string {
   if (d.changes === 0) return t`No changes`;
-  const [some, all] = [transactions(d.payments), changes(d.changes)];
-  const done = d.more ? t`more than ${some} in more than ${all}` : t`${some} in ${all}`;
+  const { payments: some, changes: all } = d;
+  const done = d.more
+    ? t`more than ${plural(some, { one: "# transaction", other: "# transactions" })} in more than ${plural(all, { one: "# change", other: "# changes" })}`
+    : t`${plural(some, { one: "# transaction", other: "# transactions" })} in ${plural(all, { one: "# change", other: "# changes" })}`;
   if (d.undone === 0) return done;
-  return d.undone === d.changes ? t`${done}, all undone` : t`${done}, ${{ undone: d.undone }} undone`;
+  const undone =
+    d.undone === d.changes
+      ? t({ message: "all undone", context: "changes" })
+      : plural({ undone: d.undone }, { one: "# undone", other: "# undone" });
+  return `${done}, ${undone}`;
 }
 
 /** Hours as "22:00", or nothing if they are not both given. */

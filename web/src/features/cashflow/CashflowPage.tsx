@@ -39,7 +39,7 @@ const compares = () =>
   [
     ["period", t`Previous period`],
     ["year", t`Last year`],
-    ["none", t`Off`],
+    ["none", t({ message: "Off", context: "a comparison" })],
   ] as const;
 const asked = { period: "previous_period", year: "previous_year", none: undefined } as const;
 

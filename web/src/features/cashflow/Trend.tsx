@@ -7,7 +7,7 @@ import { Bars } from "#/charts/Bars";
 import { firstDay, lastDay, monthOf, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { cents, compact } from "#/lib/money";
-import { useCategories } from "#/parts/categories";
+import { useCategories, within } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
 import { useMoney } from "#/ui/Amount";
 import { Bones, Card } from "#/ui/Card";
@@ -61,7 +61,7 @@ export function Trend(p: {
       <Select
         label={t`Category`}
         value={slug}
-        options={choices.map((c) => [c.value, c.hint ? `${c.hint}: ${c.label}` : c.label] as const)}
+        options={choices.map((c) => [c.value, within(c.hint, c.label)] as const)}
         onChange={(e) => p.onChoose(e.target.value)}
       />
       {query.error && <Fault error={query.error} what={t`trends`} retry={() => void query.refetch()} />}

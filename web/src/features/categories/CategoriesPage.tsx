@@ -39,7 +39,7 @@ export function CategoriesPage() {
           <Button icon="plus" onClick={() => add(true)}>
             <span className="desk">{i18n._(make)}</span>
             <span className="phone">
-              <Trans>New</Trans>
+              <Trans context="a button">New</Trans>
             </span>
           </Button>
         )}

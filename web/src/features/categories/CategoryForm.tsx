@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { changeCategory, createCategory, type Leaf, mergeCategory, tree } from "#/api/filing";
+import { within } from "#/parts/categories";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { Button } from "#/ui/Button";
@@ -129,10 +130,7 @@ function Merge({ category, onClose }: { category: Leaf; onClose: () => void }) {
       <Select
         label={t`Merge into`}
         name="into"
-        options={all.map((c) => [
-          c.id,
-          c.parent_display_name ? `${c.parent_display_name}: ${c.display_name}` : c.display_name,
-        ])}
+        options={all.map((c) => [c.id, within(c.parent_display_name, c.display_name)])}
       />
     </FormDialog>
   );

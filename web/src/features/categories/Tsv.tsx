@@ -65,7 +65,7 @@ export function Tsv({ write }: { write: boolean }) {
         onClose={close}
         title={t`Import categories?`}
         hint={t`Preview of what this file would change.`}
-        act={t`Import`}
+        act={t({ message: "Import", context: "a button" })}
         busy={take.isPending || !seen || seen.created + seen.updated + seen.merged === 0}
         error={take.error}
         onSubmit={() => text !== null && take.mutate({ text, dry_run: false }, { onSuccess: close })}
@@ -73,7 +73,7 @@ export function Tsv({ write }: { write: boolean }) {
         {seen && (
           <Facts
             facts={[
-              [t`New`, seen.created],
+              [t({ message: "New", context: "a count" }), seen.created],
               [t`Updated`, seen.updated],
               [t`Merged`, seen.merged],
               [t`Unchanged`, seen.unchanged],

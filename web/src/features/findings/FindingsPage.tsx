@@ -71,7 +71,7 @@ export function FindingsPage() {
         {gone.length > 0 && (
           <Card flush>
             <Fold name={plural({ count: gone.length }, { one: "# dismissed", other: "# dismissed" })}>
-              <FindingLines label={t`Dismissed`} rows={gone} />
+              <FindingLines label={t({ message: "Dismissed", context: "alerts" })} rows={gone} />
             </Fold>
           </Card>
         )}
@@ -88,7 +88,10 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
   const decide = useDeed({
     act: (f: Finding) => setFinding(f.id, f.state === "open" ? "dismissed" : "open"),
     touches: ["findings", "changes", "overview"],
-    said: (_, f) => (f.state === "open" ? t`Dismissed` : t`Restored`),
+    said: (_, f) =>
+      f.state === "open"
+        ? t({ message: "Dismissed", context: "an alert" })
+        : t({ message: "Restored", context: "an alert" }),
     change: (x) => x.change,
   });
   const account = (f: Finding) => {

@@ -5,6 +5,9 @@ import { moment } from "#/lib/dates";
 import { Once } from "#/parts/Once";
 import { QR } from "#/ui/QR";
 
+/** Whether an address leads to the computer of the person who opens it, so that no phone can. */
+export const onlyHere = (url: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+
 /** An invitation link, shown once, to copy or to scan. */
 export function Invited({ name, made, onDone }: { name: string; made: Invitation; onDone: () => void }) {
   return (
@@ -20,7 +23,18 @@ export function Invited({ name, made, onDone }: { name: string; made: Invitation
             Share this link only with {name}: the first person to use it becomes {name}. It works once and expires{" "}
             {{ when: moment(made.expires_at) }}.
           </Trans>
-          {made.qr && <QR rows={made.qr} label={t`QR code of the invitation link`} />}
+          {onlyHere(made.url) ? (
+            <>
+              {" "}
+              <Trans>
+                <strong>The link opens only on the computer that coffer runs on.</strong> For phones and other
+                computers, start coffer with <code className="mono">coffer serve --lan</code> or set{" "}
+                <code className="mono">COFFER_PUBLIC_URL</code>, then create a new link.
+              </Trans>
+            </>
+          ) : (
+            made.qr && <QR rows={made.qr} label={t`QR code of the invitation link`} />
+          )}
         </>
       }
     />

@@ -38,7 +38,7 @@ export function RemoveMember({ member, onClose, onDone }: Asked) {
     act: removeMember,
     proof: true,
     touches,
-    said: t`${{ name: member.name }} removed`,
+    said: t({ message: `${{ name: member.name }} removed`, context: "a person" }),
     quiet: true,
   });
   return (

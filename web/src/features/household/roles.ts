@@ -1,5 +1,5 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
-import { msg } from "@lingui/core/macro";
+import { msg, t } from "@lingui/core/macro";
 import type { Role } from "#/api/people";
 
 /** The name of each role, and what it allows. */
@@ -11,4 +11,5 @@ const roles: Record<Role, { name: MessageDescriptor; may: MessageDescriptor }> =
 
 export const allRoles = Object.keys(roles) as Role[];
 export const roleName = (role: Role) => i18n._(roles[role].name);
-export const rolePermissions = (role: Role) => `${roleName(role)}: ${i18n._(roles[role].may)}`;
+export const rolePermissions = (role: Role) =>
+  t`${{ role: roleName(role) }}: ${{ permissions: i18n._(roles[role].may) }}`;

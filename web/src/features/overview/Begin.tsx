@@ -20,8 +20,8 @@ function currencies(): (readonly [string, string])[] {
 
 const history = () =>
   [
-    ["from_link", t`Only new transactions`],
     ["all", t`All transactions, including history`],
+    ["from_link", t`Only from the day an account is added`],
   ] as const;
 
 /** Settings to choose before the first transaction: currency, time zone, and what to review. */
@@ -79,8 +79,8 @@ export function Begin({ may }: { may: boolean }) {
             <Select
               label={t`Review`}
               name="history"
-              hint={t`Which transactions to review when you add an account`}
-              defaultValue="from_link"
+              hint={t`What goes to Review when you connect a bank or import a file`}
+              defaultValue={data.review_history}
               options={history()}
             />
           </Fields>

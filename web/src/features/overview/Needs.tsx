@@ -95,7 +95,7 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
             name={withoutCategory(unfiled)}
             hint={t`Charts and totals show them as “Uncategorized”`}
             open={(name) => (
-              <Link to="/transactions" search={{ uncategorized: true }}>
+              <Link to="/transactions" search={{ uncategorized: true, pending: false }}>
                 {name}
               </Link>
             )}

@@ -31,7 +31,7 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
         : v.state === "dismissed"
           ? t`Dismissed. coffer won’t suggest it again`
           : v.state
-            ? t`Restored`
+            ? t({ message: "Restored", context: "a recurring payment" })
             : t`Renamed`,
     change: (x) => x.change,
   });

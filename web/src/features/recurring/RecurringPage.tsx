@@ -89,7 +89,7 @@ export function RecurringPage() {
         {s.dismissed.length > 0 && (
           <Card flush>
             <Fold name={plural({ count: s.dismissed.length }, { one: "# dismissed", other: "# dismissed" })}>
-              {lines(t`Dismissed`, s.dismissed)}
+              {lines(t({ message: "Dismissed", context: "recurring payments" }), s.dismissed)}
             </Fold>
           </Card>
         )}

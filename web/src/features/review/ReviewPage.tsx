@@ -21,13 +21,13 @@ import { Bones, Card } from "#/ui/Card";
 import { each } from "#/ui/Guard";
 import { type Choice, PickerAt } from "#/ui/Picker";
 import { toasts } from "#/ui/toasts";
-import { fewer, number } from "./counts";
+import { number, useSameCount } from "./counts";
 import { Done } from "./Done";
 import { GroupLine } from "./GroupLine";
 import { closing, closingAll, type Group, inOrder, likely, refused } from "./groups";
 import css from "./ReviewPage.module.css";
 import { Side } from "./Side";
-import { approved, approvedAll, categorized, skipped } from "./words";
+import { approved, approvedAll, categorized, sizeOf, skipped } from "./words";
 
 const most = 20; // payees of a part that are drawn before the others
 
@@ -64,6 +64,7 @@ export function ReviewPage() {
   const pending = all.filter((g) => g.ready === 0);
   const waiting = list.data?.pages[0];
   const total = waiting ? waiting.total - number(all.filter((g) => gone.has(g.key))) : undefined;
+  useSameCount(total, list.dataUpdatedAt, gone.size > 0);
   // Changes that were undone since do not count. Every undo loads the review queue again, so this is counted again.
   const closed = changes.reduce((n, c) => n + (deeds.stands(c.id) ? c.payments : 0), 0);
   const at = Math.max(
@@ -84,7 +85,6 @@ export function ReviewPage() {
     const n = number(which);
     setGone((s) => new Set([...s, ...keys]));
     setFlying((f) => f + n);
-    fewer(client, n);
     goTo(groups.slice(at).find((g) => !keys.has(g.key)) ?? groups.findLast((g) => !keys.has(g.key)));
     try {
       const { change_id: id, matched } = await write();
@@ -104,8 +104,7 @@ export function ReviewPage() {
     if (g.open) return setAnchor(el ?? body.current?.querySelector("[data-current] [data-chip]") ?? null);
     void close([g], () => bulk.mutateAsync({ body: closing(g), said: approved(g.ready, g.payee_name) }));
   };
-  const agreeToAll = (all: Group[]) => {
-    const which = all.slice(0, mostPayees);
+  const agreeToAll = (which: Group[]) => {
     const [one, ...more] = which;
     if (!one) return;
     const n = number(which);
@@ -172,30 +171,31 @@ export function ReviewPage() {
     onOther: useSteady(file),
     onRule: useSteady(makeRule),
   };
-  const part = (title: string, which: Group[], agreeable: boolean) =>
-    which.length > 0 && (
-      <>
-        <header className={css.head}>
-          <h2>{title}</h2>
-          <span className="small dim">
-            <Plural value={which.length} one="# payee" other="# payees" />,{" "}
-            {transactions(which.reduce((n, g) => n + g.count, 0))}
-          </span>
-          {agreeable && may && (
-            <span className="end">
-              <Button icon="check" onClick={() => agreeToAll(which)}>
-                <Plural value={number(which)} one="Approve #" other="Approve all #" />
-              </Button>
-            </span>
-          )}
-        </header>
-        <ul>
-          {which.slice(0, drawAll ? undefined : most).map((g) => (
-            <GroupLine key={g.key} group={g} current={g === current} writes={may} {...acts} />
-          ))}
-        </ul>
-      </>
+  const part = (title: string, which: Group[], agreeable: boolean) => {
+    const together = which.slice(0, mostPayees);
+    return (
+      which.length > 0 && (
+        <>
+          <header className={css.head}>
+            <h2>{title}</h2>
+            <span className="small dim">{sizeOf(which)}</span>
+            {agreeable && may && (
+              <span className="end">
+                <Button icon="check" onClick={() => agreeToAll(together)}>
+                  <Plural value={number(together)} one="Approve #" other="Approve all #" />
+                </Button>
+              </span>
+            )}
+          </header>
+          <ul>
+            {which.slice(0, drawAll ? undefined : most).map((g) => (
+              <GroupLine key={g.key} group={g} current={g === current} writes={may} {...acts} />
+            ))}
+          </ul>
+        </>
+      )
     );
+  };
 
   const shown = i18n.number(all.length);
   const sub = [
@@ -219,8 +219,13 @@ export function ReviewPage() {
             )}
             {part(
               t`Needs your input`,
-              groups.filter((g) => !g.sure),
+              groups.filter((g) => !g.sure && !g.small),
               false,
+            )}
+            {part(
+              t`One or two transactions`,
+              groups.filter((g) => g.small),
+              true,
             )}
             {part(t`Pending`, pending, false)}
             {left.length > 0 && groups.length > 0 && (

@@ -1,5 +1,5 @@
 import { i18n } from "@lingui/core";
-import { msg, t } from "@lingui/core/macro";
+import { msg, plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { dayShort, localDay } from "#/lib/dates";
 import { abs } from "#/lib/money";
@@ -26,11 +26,12 @@ export function Side({ group: g, closed, left }: { group: Group | undefined; clo
   const money = useMoney();
   const { name } = useCategories();
   const today = localDay(new Date());
+  const all = i18n.number(closed + left);
   const oneDay = g?.first_date === g?.last_date;
   return (
     <div className={css.side}>
       {closed > 0 && (
-        <Card title={t`${{ done: i18n.number(closed) }} of ${{ all: i18n.number(closed + left) }} reviewed`}>
+        <Card title={plural({ done: closed }, { one: `# of ${all} reviewed`, other: `# of ${all} reviewed` })}>
           <Progress label={t`Review progress`} done={closed} of={closed + left} />
         </Card>
       )}

@@ -1,13 +1,30 @@
-import type { QueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { type Overview, overview } from "#/api/overview";
 import type { Group } from "./groups";
 
 /** How many transactions of the groups can be closed. */
 export const number = (groups: Group[]) => groups.reduce((n, g) => n + g.ready, 0);
 
-/** Subtracts transactions that are being closed from the count of the navigation, until it is loaded again. */
-export const fewer = (client: QueryClient, n: number) =>
-  client.setQueryData(
-    overview.queryKey,
-    (o: Overview | undefined) => o && { ...o, review: { ...o.review, count: Math.max(0, o.review.count - n) } },
-  );
+/**
+ * How many are to review, if the screen and the navigation count differently. An overview that was asked for before a
+ * change may come in after it, so while transactions are being closed the screen knows better; else the newer answer.
+ */
+export const truer = (here: { count: number; at: number; closing: boolean }, there: { count: number; at: number }) =>
+  here.closing || here.at >= there.at ? here.count : there.count;
+
+/** Makes the navigation count what this screen counts. */
+export function useSameCount(count: number | undefined, at: number, closing: boolean) {
+  const client = useQueryClient();
+  const { data, dataUpdatedAt } = useQuery(overview);
+  const counted = data?.review.count;
+  useEffect(() => {
+    if (count === undefined || counted === undefined) return;
+    const now = truer({ count, at, closing }, { count: counted, at: dataUpdatedAt });
+    if (now !== counted)
+      client.setQueryData(
+        overview.queryKey,
+        (o: Overview | undefined) => o && { ...o, review: { ...o.review, count: now } },
+      );
+  }, [client, count, counted, at, dataUpdatedAt, closing]);
+}

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { number, truer } from "./counts";
 import { closing, closingAll, filedUnder, groupOf, inOrder, reasonOf, refused } from "./groups";
+import { sizeOf } from "./words";
 
 const group = (x: object = {}) =>
   ({
@@ -59,6 +61,39 @@ it("closes several payees at once, and knows which of them was refused", () => {
   ]);
   expect(refused(all, [{ field: "groups[1]" }])).toBe("Shell");
   expect([refused(all, []), refused(all.slice(0, 1), [])]).toEqual(["A payee", "Rewe"]);
+});
+
+it("lets few transactions with the bank's category be approved with others like them", () => {
+  const food = (count: number, source: string | null, more = {}) =>
+    groupOf(group({ count, categories: [{ category: source && "food", source, count }], ...more }));
+  expect([1, 2, 3].map((n) => food(n, "provider").small)).toEqual([true, true, false]);
+  expect(food(1, "rule")).toMatchObject({ small: false, sure: true });
+  expect(food(2, null)).toMatchObject({ small: false, open: true });
+  expect([food(2, "provider", { pending: 1 }).small, food(2, "provider", { pending: 2 }).small]).toEqual([true, false]);
+  const two = [
+    { category: "food", source: "provider", count: 1 },
+    { category: "fun", source: "provider", count: 1 },
+  ];
+  expect(groupOf(group({ count: 2, categories: two })).small).toBe(false);
+  const order = inOrder([
+    group({ payee: "one", count: 1 }),
+    group({ payee: "many" }),
+    group({ payee: "known", suggestion: suggested }),
+  ]);
+  expect(order.map((g) => g.payee)).toEqual(["known", "many", "one"]);
+});
+
+it("counts the same in the navigation while transactions are being closed", () => {
+  const late = { count: 291, at: 20 }; // asked for before the last two were closed
+  expect(truer({ count: 286, at: 10, closing: true }, late)).toBe(286);
+  expect(truer({ count: 286, at: 10, closing: false }, late)).toBe(291);
+  expect(truer({ count: 286, at: 30, closing: false }, late)).toBe(286);
+});
+
+it("counts a part of the list as its button does", () => {
+  const some = [groupOf(group()), groupOf(group({ count: 4, pending: 1 }))];
+  expect([sizeOf(some), number(some)]).toEqual(["2 payees, 6 transactions, 1 pending", 6]);
+  expect(sizeOf([groupOf(group({ count: 1, pending: 1 }))])).toBe("1 payee, 1 pending");
 });
 
 it("is not sure of a bank's category, of several categories, and of none", () => {

@@ -20,11 +20,14 @@ export type Group = ReviewGroup & {
   others: string[];
   /** Whether they are ready to approve. */
   sure: boolean;
+  /** Whether there are so few of them, all with the bank's category, that they can be approved with others like them. */
+  small: boolean;
   /** Whether there is no category to approve yet. */
   open: boolean;
 };
 
 const most = 9;
+const few = 2; // transactions that nothing is known about but what the bank says
 
 const makers: Record<string, Maker> = {
   rule: { kind: "rule" },
@@ -77,6 +80,7 @@ export function groupOf(g: ReviewGroup, often: string[] = []): Group {
     files,
     others: [...new Set([...known, ...(sure ? [] : often)])].filter((c) => c !== files?.category).slice(0, most),
     sure,
+    small: !sure && files !== null && g.pending < g.count && g.count <= few,
     open: files === null && present.length === 0,
   };
 }
@@ -156,7 +160,7 @@ export function closing(g: Group, category?: string): BulkBody {
 }
 
 /**
- * Sure groups first; within each part as they came, the largest first. Categories that were just picked for other
+ * Sure groups first, small ones last; within each part as they came, the largest first. Categories that were just picked for other
  * groups are offered first if nothing else is known.
  */
 export function inOrder(groups: ReviewGroup[], picked: string[] = []): Group[] {
@@ -165,5 +169,5 @@ export function inOrder(groups: ReviewGroup[], picked: string[] = []): Group[] {
     const usual = often.get(comesIn(g)) ?? [];
     return groupOf(g, [...picked.filter((c) => usual.includes(c)), ...usual]);
   });
-  return [...all.filter((g) => g.sure), ...all.filter((g) => !g.sure)];
+  return [...all.filter((g) => g.sure), ...all.filter((g) => !g.sure && !g.small), ...all.filter((g) => g.small)];
 }

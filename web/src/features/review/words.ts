@@ -1,4 +1,20 @@
 import { plural, t } from "@lingui/core/macro";
+import { transactions } from "#/lib/words";
+import { number } from "./counts";
+import type { Group } from "./groups";
+
+/** How many payees and transactions a part of the list has. What is pending cannot be approved yet. */
+export function sizeOf(which: Group[]): string {
+  const ready = number(which);
+  const pending = which.reduce((n, g) => n + g.pending, 0);
+  return [
+    plural(which.length, { one: "# payee", other: "# payees" }),
+    ready ? transactions(ready) : "",
+    pending ? plural(pending, { one: "# pending", other: "# pending" }) : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
 
 /** The toasts of this screen, by the number of transactions of a payee. */
 export const approved = (n: number, payee: string) =>

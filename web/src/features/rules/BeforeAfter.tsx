@@ -1,5 +1,5 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
-import { msg, t } from "@lingui/core/macro";
+import { msg, plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -32,24 +32,26 @@ export function BeforeAfter({ rehearsal: r, lacks, error }: Props) {
   const rows = r?.[bucket] ?? [];
   const shown = rows.slice(0, limit);
   const all = r?.counts[bucket] ?? 0;
+  const [inAll, of] = [number(all), number(r?.scanned ?? 0)];
   return (
     <Card
       flush
       title={t`Preview`}
       aside={
         r && !lacks
-          ? t`${{ matching: number(r.matched) }} of ${{ all: number(r.scanned) }} transactions match`
+          ? plural(
+              { matching: r.matched },
+              { one: `# of ${of} transactions matches`, other: `# of ${of} transactions match` },
+            )
           : undefined
       }
       foot={
         shown.length > 0 && (
           <>
-            <Trans>
-              {{ shown: number(shown.length) }} of {{ all: number(all) }} shown
-            </Trans>
+            {plural({ shown: shown.length }, { one: `# of ${inAll} shown`, other: `# of ${inAll} shown` })}
             {rows.length > shown.length && (
               <Button kind="quiet" className="end" onClick={() => setLimit(100)}>
-                {all > 100 ? t`Show latest 100` : t`Show all ${{ all: number(all) }}`}
+                {all > 100 ? t`Show latest 100` : plural({ all }, { one: "Show #", other: "Show all #" })}
               </Button>
             )}
           </>

@@ -110,7 +110,7 @@ export function Editor({ start, saved, offers, writes }: Props) {
             <Actions actions={form.actions} categories={categories} onChange={(actions) => set({ actions })} />
             <div className={css.part}>
               <strong>
-                <Trans>Run</Trans>
+                <Trans context="when it starts">Run</Trans>
               </strong>
               <div className="row">
                 <Choose

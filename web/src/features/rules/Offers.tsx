@@ -1,4 +1,4 @@
-import { plural, t } from "@lingui/core/macro";
+import { plural } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Candidate } from "#/api/rules";
 import { number, transactions } from "#/lib/words";
@@ -9,9 +9,12 @@ import { groupWords, type Names } from "./words";
 /** Describes the effect of a suggestion in numbers. */
 export function offerWords(c: Candidate, ofPayee: number): string {
   const parts = [transactions(c.match_count)];
-  if (c.of_payee < ofPayee)
-    parts.push(t`${{ matching: number(c.of_payee) }} of this payee’s ${{ all: number(ofPayee) }}`);
-  else if (c.match_count > c.of_payee) {
+  if (c.of_payee < ofPayee) {
+    const all = number(ofPayee);
+    parts.push(
+      plural({ matching: c.of_payee }, { one: `# of this payee’s ${all}`, other: `# of this payee’s ${all}` }),
+    );
+  } else if (c.match_count > c.of_payee) {
     const others = c.match_count - c.of_payee;
     parts.push(plural(others, { one: "# from other payees", other: "# from other payees" }));
   }

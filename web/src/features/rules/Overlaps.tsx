@@ -2,18 +2,17 @@ import { plural, t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Overlap, overlaps } from "#/api/rules";
-import { number, transactions } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
 import { Bones, Card } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 
 /** How much two rules have in common, and which one wins. */
-function shared({ matched, contested, prevails }: Overlap): string {
-  const common = number(matched);
-  if (!contested || prevails === "none") return t`${common} in common, no conflict`;
+function shared({ matched: common, contested, prevails }: Overlap): string {
+  if (!contested || prevails === "none")
+    return t`${plural(common, { one: "# in common", other: "# in common" })}, no conflict`;
   return prevails === "this"
-    ? t`${common} in common, ${plural(contested, { one: "# conflicts", other: "# conflict" })}: this rule wins`
-    : t`${common} in common, ${plural(contested, { one: "# conflicts", other: "# conflict" })}: the other rule wins`;
+    ? t`${plural(common, { one: "# in common", other: "# in common" })}, ${plural(contested, { one: "# conflicts", other: "# conflict" })}: this rule wins`
+    : t`${plural(common, { one: "# in common", other: "# in common" })}, ${plural(contested, { one: "# conflicts", other: "# conflict" })}: the other rule wins`;
 }
 
 /** The rules that match the same transactions, and which one wins. */
@@ -23,7 +22,7 @@ export function Overlaps({ id }: { id: string }) {
     <Card
       flush
       title={t`Overlapping rules`}
-      aside={data ? t`matches ${{ transactions: transactions(data.matched) }}` : undefined}
+      aside={data ? plural(data.matched, { one: "matches # transaction", other: "matches # transactions" }) : undefined}
     >
       {error && <Fault error={error} what={t`overlapping rules`} retry={() => void refetch()} />}
       {!data && !error && <Bones rows={2} />}

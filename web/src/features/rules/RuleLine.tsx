@@ -24,8 +24,10 @@ const touches = ["rules", "changes", "overview"];
 /** How often a rule matched. */
 function matches({ hit_count, last_hit_at }: Rule): string {
   if (!hit_count) return t`no matches yet`;
-  const times = plural(hit_count, { one: "matched # time", other: "matched # times" });
-  return last_hit_at ? t`${times}, last ${{ time: moment(last_hit_at) }}` : times;
+  const time = last_hit_at ? moment(last_hit_at) : "";
+  return time
+    ? plural(hit_count, { one: `matched # time, last ${time}`, other: `matched # times, last ${time}` })
+    : plural(hit_count, { one: "matched # time", other: "matched # times" });
 }
 
 type Props = { rule: Rule; writes: boolean; up: Step[] | null; down: Step[] | null };

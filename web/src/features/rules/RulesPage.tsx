@@ -1,9 +1,10 @@
 import { i18n } from "@lingui/core";
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { rules } from "#/api/rules";
+import { number } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Top } from "#/parts/Top";
@@ -25,10 +26,18 @@ export function RulesPage() {
   const proposed = every.filter((r) => r.proposed);
   const all = every.filter((r) => !r.proposed);
   const on = all.filter((r) => r.enabled).length;
+  const of = number(all.length);
   const own = every.filter((r) => !r.is_system).length;
   return (
     <>
-      <Top title={t`Rules`} sub={data ? t`${on} of ${{ all: all.length }} active, in run order` : undefined}>
+      <Top
+        title={t`Rules`}
+        sub={
+          data
+            ? plural({ on }, { one: `# of ${of} active, in run order`, other: `# of ${of} active, in run order` })
+            : undefined
+        }
+      >
         {can.write && (
           <Button kind="filled" icon="plus" onClick={() => void go({ to: "/rules/new", search: {} })}>
             <Trans>New rule</Trans>

@@ -15,8 +15,8 @@ import { Facts } from "#/ui/Page";
 import { every, hours, kept, zones } from "./words";
 
 const reviewed = (): Record<Household["review_history"], string> => ({
-  from_link: t`New transactions`,
-  all: t`New and historical transactions`,
+  from_link: t`Only from the day an account is added`,
+  all: t`All transactions, including history`,
 });
 
 const paid = (): Record<Household["paid_balances"], string> => ({

@@ -63,7 +63,7 @@ function Form({ now, onClose }: { now: Household; onClose: () => void }) {
           label={t`Daily review reminder at`}
           name="hour"
           defaultValue={now.review_digest ? String(now.review_digest.hour) : ""}
-          options={[["", t`Off`], ...hours()]}
+          options={[["", t({ message: "Off", context: "a reminder" })], ...hours()]}
         />
         <Field
           label={t`Only if at least this many are waiting`}

@@ -48,7 +48,7 @@ export function endpointHint(e: Endpoint): string {
   if (!e.enabled) {
     if (e.disabled_reason === "gone") return t`Off: the receiver unsubscribed`;
     if (e.disabled_reason === "failing") return t`Off: three messages in a row failed`;
-    return t`Off`;
+    return t({ message: "Off", context: "a webhook" });
   }
   const what = e.events.length === 0 ? t`All events` : e.events.map(called).join(" · ");
   return e.content === "full" ? `${what} · ${t`includes bank names`}` : what;

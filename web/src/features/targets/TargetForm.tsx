@@ -4,7 +4,7 @@ import { useState } from "react";
 import { changeTarget, createTarget, deleteTarget, type Target } from "#/api/targets";
 import { type Cents, cents, text } from "#/lib/money";
 import { typed } from "#/lib/typed";
-import { useCategories } from "#/parts/categories";
+import { useCategories, within } from "#/parts/categories";
 import { useDeed } from "#/parts/deed";
 import { type Filled, FormDialog } from "#/parts/FormDialog";
 import { AmountField } from "#/ui/AmountField";
@@ -61,9 +61,7 @@ export function TargetForm({ target, month, onClose }: { target?: Target; month:
             label={t`Category`}
             name="category"
             hint={t`Includes subcategories.`}
-            options={choices
-              .filter((c) => kind(c.value) === "expense")
-              .map((c) => [c.value, c.hint ? `${c.hint}: ${c.label}` : c.label])}
+            options={choices.filter((c) => kind(c.value) === "expense").map((c) => [c.value, within(c.hint, c.label)])}
           />
         )}
         <AmountField

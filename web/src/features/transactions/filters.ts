@@ -17,7 +17,7 @@ export function filtersOf(s: TransactionsSearch): Filters {
     ...(s.held ? { held: true } : {}),
     ...(s.comments ? { has_comments: true } : {}),
     ...(s.transfer === undefined ? {} : { transfer: s.transfer }),
-    ...(s.pending ? { pending: true } : {}),
+    ...(s.pending === undefined ? {} : { pending: s.pending }),
     ...(s.account ? { account_id: [s.account] } : {}),
     ...(s.tag ? { tags: [s.tag] } : {}),
     ...(s.direction ? { direction: s.direction } : {}),
@@ -47,6 +47,7 @@ export const switches: readonly { name: MessageDescriptor; is: TransactionsSearc
   { name: msg`Locked`, is: { held: true } },
   { name: msg`Has comments`, is: { comments: true } },
   { name: msg`Pending`, is: { pending: true } },
+  { name: msg`Posted`, is: { pending: false } },
   { name: msg`Transfers`, is: { transfer: true } },
   { name: msg`Not transfers`, is: { transfer: false } },
 ];

@@ -1,5 +1,5 @@
 import { i18n } from "@lingui/core";
-import { msg, t } from "@lingui/core/macro";
+import { msg, plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -77,7 +77,9 @@ export function Plan({ run: r }: { run: Run }) {
               disabled={apply.isPending || drop.isPending || chosen === 0}
               onClick={() => apply.mutate(undefined, { onSuccess: setDone })}
             >
-              {out.size ? t`Apply ${chosen} of ${total}` : t`Apply all ${total}`}
+              {out.size
+                ? plural({ chosen }, { one: `Apply # of ${total}`, other: `Apply # of ${total}` })
+                : plural({ total }, { one: "Apply #", other: "Apply all #" })}
             </Button>
             <Button kind="quiet" disabled={apply.isPending || drop.isPending} onClick={() => ask(true)}>
               <Trans>Discard</Trans>

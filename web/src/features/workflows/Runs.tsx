@@ -24,7 +24,7 @@ function came(r: Run): string {
   return [
     moment(r.created_at),
     beganBy(r),
-    r.started_at ? `${turns(r.turns)}, ${took(r.started_at, r.finished_at)}` : "",
+    ...(r.started_at ? [turns(r.turns), took(r.started_at, r.finished_at)] : []),
     r.changes.length ? changes(r.changes.length) : "",
     plan ?? "",
     limitOf(r.limit, r.limits)?.replace(/\.$/, "") ?? r.error?.message ?? "",
@@ -38,7 +38,7 @@ export function Runs({ slug }: { slug: string }) {
   const list = useInfiniteQuery(runsOf(slug));
   const all = list.data?.pages.flatMap((p) => p.runs) ?? [];
   return (
-    <Card title={t`Runs`} flush>
+    <Card title={t({ message: "Runs", context: "of a workflow" })} flush>
       {list.error && <Fault error={list.error} what={t`runs`} retry={() => void list.refetch()} />}
       {!list.data && !list.error && <Bones rows={4} />}
       <Lines label={t`Runs, newest first`}>

@@ -101,7 +101,7 @@ export function WorkflowForm({ workflow: w, onClose }: { workflow: Workflow; onC
           />
         )}
         <Select
-          label={t`Run`}
+          label={t({ message: "Run", context: "when it starts" })}
           name="trigger"
           options={triggers()}
           value={trigger}

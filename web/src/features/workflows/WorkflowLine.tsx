@@ -63,7 +63,11 @@ export function WorkflowLine({ workflow: w, writes }: { workflow: Workflow; writ
             <Badge mood={moodOf(last.status)}>{statusOf(last.status)}</Badge>
           )}
           {last?.plan_state === "waiting" && <Badge mood="warn">{t`Needs approval`}</Badge>}
-          {w.trigger !== "manual" && <Badge mood={w.enabled ? "in" : "plain"}>{w.enabled ? t`On` : t`Off`}</Badge>}
+          {w.trigger !== "manual" && (
+            <Badge mood={w.enabled ? "in" : "plain"}>
+              {w.enabled ? t`On` : t({ message: "Off", context: "a workflow" })}
+            </Badge>
+          )}
           {writes && w.trigger !== "manual" && (
             <Button
               kind="quiet"

@@ -131,7 +131,7 @@ function Whole({ workflow: w }: { workflow: Workflow }) {
                 [t`Turns`, upTo(w.max_turns)],
                 [t`Time`, plural(w.max_minutes, { one: "Up to # minute", other: "Up to # minutes" })],
                 ...(w.scope === "read_only" ? [] : [[t`Changes`, changesOf(w)] as const]),
-                [t`Runs`, startsOf(w)],
+                [t({ message: "Runs", context: "when it starts" }), startsOf(w)],
                 [t`Model`, model],
               ]}
             />

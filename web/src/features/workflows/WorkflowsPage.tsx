@@ -1,9 +1,10 @@
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
 import { type Workflow, workflows } from "#/api/workflows";
+import { number } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
 import { Plans } from "#/parts/Plans";
 import { LookOnly, useCan } from "#/parts/rights";
@@ -24,10 +25,14 @@ export function WorkflowsPage() {
   const { data, error, refetch } = useQuery(workflows);
   const all = [...(data ?? [])].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
   const on = all.filter((w) => w.enabled && w.trigger !== "manual").length;
+  const of = number(all.length);
   const unset = all.length > 0 && all.every((w) => w.model_source === "none");
   return (
     <>
-      <Top title={t`AI agents`} sub={data ? t`${on} of ${{ all: all.length }} automated` : undefined} />
+      <Top
+        title={t`AI agents`}
+        sub={data ? plural({ on }, { one: `# of ${of} automated`, other: `# of ${of} automated` }) : undefined}
+      />
       <Page aside={<Month />}>
         <LookOnly />
         {error && <Fault error={error} what={t`workflows`} retry={() => void refetch()} />}

@@ -2,7 +2,6 @@ import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, plural, t } from "@lingui/core/macro";
 import type { TranscriptLine } from "#/api/workflows";
 import { dollars } from "#/lib/money";
-import { transactions } from "#/lib/words";
 import { sentence } from "#/parts/edit";
 import type { Mood } from "#/ui/Chip";
 import { type Decided, decidedOf, type Names, namesOf, workOf } from "./sheets";
@@ -84,7 +83,9 @@ function endOf(l: TranscriptLine): string {
     str(l.message) && sentence(str(l.message)),
     num(l.changes) ? plural(num(l.changes), { one: "# change made.", other: "# changes made." }) : "",
     l.plan === "waiting" ? t`Changes need approval.` : "",
-    num(l.left_open) ? t`${{ transactions: transactions(num(l.left_open)) }} left for you.` : "",
+    num(l.left_open)
+      ? plural(num(l.left_open), { one: "# transaction left for you.", other: "# transactions left for you." })
+      : "",
   ];
   return said.filter(Boolean).join(" ");
 }

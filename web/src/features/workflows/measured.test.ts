@@ -39,7 +39,7 @@ it("says what it was compared with", () => {
   );
   expect([shareOf(score.accuracy), shareOf(null)]).toEqual(["93.8% (88.9–96.6)", "–"]);
   expect(wrongOf(2.5)).toBe("2.5 of 100 would be miscategorized");
-  expect(harmOf(1)).toBe("1 of 100 were correct before");
+  expect(harmOf(1)).toBe("1 of 100 was correct before");
   const p = { run_id: "a", model: "sim", n: 100, gained: 0, lost: 0 };
   expect(previousOf(p)).toBe("No change on 100 transactions tested with sim.");
   expect(previousOf({ ...p, gained: 3, lost: 1 })).toBe(

@@ -43,12 +43,13 @@ export const tableOf = (r: Evaluation) => ({
 export function labelsOf(r: Evaluation): string {
   const { confirmed, unanswerable } = r.labels;
   const tested = transactions(r.n);
-  const held = number(r.labels.held);
-  const points = plural(r.windows, { one: "# point in time", other: "# points in time" });
+  const made = [
+    plural({ held: r.labels.held }, { one: "# categorized by people", other: "# categorized by people" }),
+    confirmed ? plural({ confirmed }, { one: "# approved unchanged", other: "# approved unchanged" }) : "",
+  ];
+  const labels = made.filter(Boolean).join(", ");
   return [
-    confirmed
-      ? t`${tested}: ${held} categorized by people, ${{ approved: number(confirmed) }} approved unchanged, at ${points}.`
-      : t`${tested}: ${held} categorized by people, at ${points}.`,
+    t`${tested}: ${labels}, at ${plural({ windows: r.windows }, { one: "# point in time", other: "# points in time" })}.`,
     unanswerable
       ? plural(unanswerable, {
           one: "# transaction excluded: its category wasn’t available yet.",
@@ -60,15 +61,15 @@ export function labelsOf(r: Evaluation): string {
     .join(" ");
 }
 
-export const wrongOf = (n: number) => t`${{ count: number(n) }} of 100 would be miscategorized`;
-export const harmOf = (n: number) => t`${{ count: number(n) }} of 100 were correct before`;
+export const wrongOf = (n: number) =>
+  plural({ count: n }, { one: "# of 100 would be miscategorized", other: "# of 100 would be miscategorized" });
+export const harmOf = (n: number) =>
+  plural({ count: n }, { one: "# of 100 was correct before", other: "# of 100 were correct before" });
 
 /** How it compares with the last test. */
 export function previousOf(p: NonNullable<Evaluation["previous"]>): string {
   const tested = transactions(p.n);
   const { model } = p;
   if (!p.gained && !p.lost) return t`No change on ${tested} tested with ${model}.`;
-  const gained = number(p.gained);
-  const lost = number(p.lost);
-  return t`${gained} newly correct, ${lost} newly incorrect, of ${tested} tested with ${model}.`;
+  return t`${plural({ gained: p.gained }, { one: "# newly correct", other: "# newly correct" })}, ${plural({ lost: p.lost }, { one: "# newly incorrect", other: "# newly incorrect" })}, of ${plural({ tested: p.n }, { one: "# transaction", other: "# transactions" })} tested with ${model}.`;
 }

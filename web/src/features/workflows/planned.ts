@@ -1,7 +1,6 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, plural, t } from "@lingui/core/macro";
 import type { AppliedPlan, PlanItem } from "#/api/plans";
-import { transactions } from "#/lib/words";
 import { stay } from "#/parts/fields";
 import { toolOf } from "./lines";
 
@@ -28,14 +27,17 @@ export function aboutOf(i: PlanItem): string {
   if (i.subject === "call") {
     const tool = toolOf(i.tool);
     if (typeof i.found !== "number") return t`Then: ${tool}`;
-    return t`Then: ${tool} (about ${{ transactions: transactions(i.found) }})`;
+    return plural(i.found, {
+      one: `Then: ${tool} (about # transaction)`,
+      other: `Then: ${tool} (about # transactions)`,
+    });
   }
   const record = i.record as Record<string, unknown> | null;
   const name = text(record?.name) ?? text(record?.title) ?? text(record?.slug);
   const [alone, made, changed] = kinds[i.subject];
   if (i.field !== "record") return i18n._(alone);
   const kind = i18n._(i.before === null ? made : changed);
-  return name ? `${kind}: ${name}` : kind;
+  return name ? t`${kind}: ${name}` : kind;
 }
 
 /** The result of applying a plan. */

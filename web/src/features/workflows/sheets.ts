@@ -1,7 +1,6 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, plural, t } from "@lingui/core/macro";
 import type { TranscriptLine } from "#/api/workflows";
-import { transactions } from "#/lib/words";
 import type { Mood } from "#/ui/Chip";
 
 /** The result of one row of a batch. */
@@ -51,10 +50,13 @@ export function workOf(l: TranscriptLine): { title: string; text?: string } {
 
 function toDecide(all: number, rows: number): string {
   if (!all) return t`Nothing to decide`;
-  const what = transactions(all);
-  if (all === rows) return t`${what} to decide`;
-  return t`${what} to decide, in ${plural(rows, { one: "# row", other: "# rows" })}`;
+  if (all === rows) return plural(all, { one: "# transaction to decide", other: "# transactions to decide" });
+  return t`${plural(all, { one: "# transaction to decide", other: "# transactions to decide" })}, in ${plural(rows, { one: "# row", other: "# rows" })}`;
 }
+
+/** A row as it is called: its payee, and how many transactions it stands for. */
+const calledRow = (name: string, times: number | undefined) =>
+  times ? plural(times, { one: `${name}, # transaction`, other: `${name}, # transactions` }) : name;
 
 /** The payees of the rows of a batch, from the prompt, which has one row a line. */
 export function namesOf(l: TranscriptLine): Names {
@@ -63,7 +65,7 @@ export function namesOf(l: TranscriptLine): Names {
     if (!line.startsWith("{")) continue;
     try {
       const row = JSON.parse(line) as { row?: number; name?: string; times?: number };
-      if (row.row && row.name) names.set(row.row, row.times ? `${row.name}, ${transactions(row.times)}` : row.name);
+      if (row.row && row.name) names.set(row.row, calledRow(row.name, row.times));
     } catch {
       // A line that cannot be read only lacks its name.
     }
@@ -100,7 +102,7 @@ function whatOf(p: Placement, category: (slug: string) => string): string {
   ].filter(Boolean);
   const outcome = outcomes[p.outcome]?.[0];
   const words = outcome ? i18n._(outcome) : p.outcome;
-  const result = set.length ? `${words}: ${set.join(", ")}` : words;
+  const result = set.length ? t`${{ outcome: words }}: ${{ values: set.join(", ") }}` : words;
   const locked = list<string>(p.held).map(fieldName).join(", ");
   return locked ? t`${result} (locked: ${locked})` : result;
 }

@@ -54,8 +54,11 @@ export function recordOf(r: WorkflowRecord): string {
       ? plural(open, { one: "# change, none reviewed yet", other: "# changes, none reviewed yet" })
       : t`No changes yet`;
   const kept = number(r.kept);
-  const stood = t`${kept} of ${plural(judged, { one: "# reviewed change", other: "# reviewed changes" })} kept`;
-  return open ? t`${stood}, ${plural(open, { one: "# not reviewed yet", other: "# not reviewed yet" })}` : stood;
+  const parts = [
+    t`${kept} of ${plural(judged, { one: "# reviewed change", other: "# reviewed changes" })} kept`,
+    open ? plural(open, { one: "# not reviewed yet", other: "# not reviewed yet" }) : "",
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
 const statuses: Record<Run["status"], [words: MessageDescriptor, mood: Mood]> = {

@@ -250,7 +250,8 @@ func (r *run) remember(t *rapid.T) {
 
 // undoAll takes everything back, newest first, each change once, and the books mean what they
 // meant. An undo that cannot itself be undone, because the account that it would need is gone until
-// something older is undone, is left as a whole: then the older ones lead there without it. If that
+// something older is undone, is left as a whole: then the older ones lead there without it. So is a
+// merge of a copy of an account that such an undo has brought back. If that
 // undo could not undo a match, because a later change had decided it again, nothing else does.
 func (r *run) undoAll(t *rapid.T) {
 	var left, undone []string // summaries, and what they undid
@@ -263,7 +264,8 @@ func (r *run) undoAll(t *rapid.T) {
 		r.tellf(t, "Ada takes back: %s: %d", c.Summary, a.Reverted)
 		switch {
 		case a.ok() && a.Change != nil && len(a.ByReason) == 0:
-		case a.ok() && a.Change == nil && c.Cause == "revert" && len(a.ByReason) == 1 && a.ByReason["together"] > 0:
+		case a.ok() && a.Change == nil && (c.Cause == "revert" || len(left) > 0) && len(a.ByReason) == 1 &&
+			a.ByReason["together"] > 0:
 			left, undone = append(left, c.Summary), append(undone, c.Root)
 		case a.ok() && a.Change != nil && r.leftMatched(t, a, undone):
 		default:

@@ -3,7 +3,7 @@ import { transactions } from "#/lib/words";
 import { number } from "./counts";
 import type { Group } from "./groups";
 
-/** How many payees and transactions a part of the list has. What is pending cannot be approved yet. */
+/** How many payees and transactions a part of the list has. Pending transactions cannot be approved yet. */
 export function sizeOf(which: Group[]): string {
   const ready = number(which);
   const pending = which.reduce((n, g) => n + g.pending, 0);

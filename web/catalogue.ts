@@ -123,13 +123,18 @@ export function argumentsOf(text: string): string[] {
 /** The part that is loaded with the app itself, and not with a screen. */
 export const base = "base";
 
+/** The folder of the page that is built apart and loads nothing of the app's: its texts are all in one part. */
+export const apart = "add";
+
 /**
  * With which chunks a message is loaded: with the app's own if something outside the screens shows it or many
  * screens do, else with those of the screens that show it.
  */
 export function partsOf(m: Entry): string[] {
   const parts = new Set((m.origin ?? []).map(([path]) => /^src\/features\/(\w+)\//.exec(path)?.[1] ?? base));
-  return parts.has(base) || parts.size > 3 || parts.size === 0 ? [base] : [...parts];
+  const own = parts.delete(apart) ? [apart] : [];
+  if (own.length && parts.size === 0) return own;
+  return [...own, ...(parts.has(base) || parts.size > 3 || parts.size === 0 ? [base] : parts)];
 }
 
 /** A catalogue as the app loads it: compiled, so that nothing is parsed there, and by part. */

@@ -1,8 +1,8 @@
 /// <reference types="vitest/config" />
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
-import { compiled, expand, hasMacro, read, shorten } from "./catalogue.ts";
+import { messages } from "./messages.ts";
 
 // Where a server runs that `npm run dev` passes the API's calls to.
 const server = "http://127.0.0.1:8080";
@@ -46,41 +46,6 @@ const typeface: Plugin = {
   },
 };
 
-// The texts of the app: macros in the code become calls, and src/messages/*.po becomes one small file for each
-// language and part of the app. `virtual:messages` knows how to load them.
-function messages(): Plugin {
-  const dir = `${import.meta.dirname}/src/messages`;
-  let names: Map<string, string> | undefined;
-  const po = (language: string) => read(readFileSync(`${dir}/${language}.po`, "utf8"), language);
-  const catalogue = (language: string) => compiled(po(language), names);
-  return {
-    name: "messages",
-    enforce: "pre",
-    configResolved(c) {
-      if (c.command === "build") names = shorten(po("en"));
-    },
-    resolveId: { filter: { id: /^virtual:messages/ }, handler: (id) => `\0${id}` },
-    load: {
-      filter: { id: /^\0virtual:messages/ },
-      handler(id) {
-        const [, language, part] = id.split("/");
-        if (language && part) {
-          this.addWatchFile(`${dir}/${language}.po`);
-          return `export default JSON.parse(${JSON.stringify(JSON.stringify(catalogue(language)[part]))})`;
-        }
-        const languages = readdirSync(dir).flatMap((f) => (f.endsWith(".po") ? [f.slice(0, -3)] : []));
-        const loaders = (l: string) =>
-          Object.keys(catalogue(l)).map((p) => `${JSON.stringify(p)}: () => import("virtual:messages/${l}/${p}")`);
-        return `export default {${languages.map((l) => `${JSON.stringify(l)}: {${loaders(l)}}`)}}`;
-      },
-    },
-    transform: {
-      filter: { id: /\/src\/.*\.tsx?$/, code: hasMacro },
-      handler: (code, id) => expand(code, id, names),
-    },
-  };
-}
-
 // Everything that the page loads is a file of its own with a hash in its name: no inline script, no
 // inline style, no data: URL. The server's policy allows nothing else.
 export default defineConfig({
@@ -113,7 +78,7 @@ export default defineConfig({
             {
               name: "parts",
               test: /src[\\/](lib|api|ui|parts)[\\/](?!typed|AmountField)/,
-              minShareCount: 4,
+              minShareCount: 6,
               priority: 1,
             },
           ],

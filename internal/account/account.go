@@ -139,6 +139,13 @@ func (r *Register) Ops() []*op.Op {
 			Agent: "Lists the accounts with owner, currency and balances, hidden ones included. Never add " +
 				"balances of different currencies; on credit and loan accounts balance_current is the " +
 				"debt.",
+			Adds: &op.Adding{
+				Args: []string{},
+				Fields: []string{
+					"id", "short_id", "name", "display_name", "mask", "type", "iso_currency_code",
+					"institution_name", "user_id", "closed_on", "hidden",
+				},
+			},
 		}, r.Accounts), toolAccounts),
 		op.Reading(op.Spec{Name: "account.get", Route: "GET /accounts/{id}", Summary: "Shows one account."}, r.Account),
 		op.Writing(op.Spec{

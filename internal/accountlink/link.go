@@ -5,13 +5,16 @@
 package accountlink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/journal"
 	"coffer/internal/ledger"
+	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/text"
@@ -47,10 +50,32 @@ type Link struct {
 	MirrorName       text.Untrusted `json:"mirror_account_name" db:"mirror_name" doc:"The household's name for it, else the bank's (untrusted)"`
 	Kind             string         `json:"kind" db:"kind" enum:"mirror,transfer" doc:"mirror: a duplicate account, such as an authorized user's card; transfer: money moves between the two"`
 	Confidence       string         `json:"confidence" db:"confidence" enum:"auto,confirmed,rejected" doc:"auto: suggested, totals ignore it; confirmed: totals exclude its matches; rejected: never suggested again"`
-	Source           *string        `json:"source" db:"source" enum:"user,agent,rule" doc:"Who decided; agents can't change a user's decision without force. null: undecided"`
+	Source           *string        `json:"source" db:"source" enum:"user,agent,rule" doc:"Who decided; agents can't change a user's decision without force. rule: coffer itself. null: undecided"`
+	ChangeID         *id.ID         `json:"change_id" db:"change_id" doc:"The change that decided it; revert it to undo the decision. null: undecided"`
 	Matches          int            `json:"matches" db:"matches" doc:"Number of transaction pairs, without rejected ones"`
+	Evidence         *Evidence      `json:"evidence" db:"-" doc:"What speaks for a suggestion, or for a decision of coffer itself; null: nothing known, or a person or agent decided"`
 	CreatedAt        pg.Time        `json:"created_at" db:"created_at"`
 	UpdatedAt        pg.Time        `json:"updated_at" db:"updated_at"`
+}
+
+// Evidence is what speaks for a link, in the days that coffer last checked.
+type Evidence struct {
+	Candidates int            `json:"candidates" doc:"Transactions that could be one side of a pair"`
+	Matched    int            `json:"matched" doc:"Those that match exactly one other"`
+	Agreeing   int            `json:"agreeing" doc:"Those that match on the same day, with no category that contradicts"`
+	Share      int            `json:"share" doc:"Percentage of candidates that match, rounded down"`
+	Pairs      []EvidencePair `json:"pairs" doc:"Of a suggestion: its newest pairs, three at most"`
+}
+
+// An EvidencePair is an example of what a link would pair.
+type EvidencePair struct {
+	Date       pg.Date        `json:"date" db:"date"`
+	MirrorDate pg.Date        `json:"mirror_date" db:"mirror_date"`
+	Amount     money.Amount   `json:"amount" db:"amount" doc:"In the primary account; positive is money out"`
+	Currency   money.Currency `json:"iso_currency_code" db:"currency"`
+	Name       text.Untrusted `json:"name" db:"name" doc:"Untrusted: the bank's text in the primary account"`
+	MirrorName text.Untrusted `json:"mirror_name" db:"mirror_name" doc:"Untrusted: the bank's text in the mirror account"`
+	Link       id.ID          `json:"-" db:"account_link_id"`
 }
 
 const linkRows = `
@@ -58,6 +83,9 @@ const linkRows = `
 		where a.id = l.primary_id) as primary_name,
 		l.mirror_id, (select coalesce(nullif(a.display_name, ''), a.name) from account a
 			where a.id = l.mirror_id) as mirror_name, l.kind, l.confidence, l.source, l.created_at, l.updated_at,
+		l.candidates, l.matched, l.agreeing,
+		case when l.source is not null then (select e.change_id from entry e where e.subject_id = l.id
+			and e.field = 'record' and e.ref is null order by e.id desc limit 1) end as change_id,
 		case when l.confidence = 'rejected' then 0
 			else (select count(*) from link_match m where m.account_link_id = l.id and not m.broken
 			and m.verdict is distinct from 'rejected') end as matches
@@ -65,6 +93,61 @@ const linkRows = `
 
 // shown says of a link that it is there, and both its accounts are.
 const shown = `l.deleted_at is null and not exists (select from account a where a.id in (l.primary_id, l.mirror_id) and a.deleted_at is not null)`
+
+// linksBy returns links with their evidence.
+func (l *Links) linksBy(ctx context.Context, q pg.Querier, sql string, args ...any) ([]Link, error) {
+	type seen struct {
+		Link
+		Candidates *int `db:"candidates"`
+		Matched    *int `db:"matched"`
+		Agreeing   *int `db:"agreeing"`
+	}
+	rows, err := pg.All[seen](ctx, q, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Link, len(rows))
+	of, open := map[id.ID]*Evidence{}, []id.ID{}
+	for i, r := range rows {
+		out[i] = r.Link
+		if r.Candidates == nil || r.Confidence != Auto && (r.Source == nil || *r.Source != journal.Rule) {
+			continue
+		}
+		e := &Evidence{
+			*r.Candidates, *r.Matched, *r.Agreeing, *r.Matched * 100 / max(*r.Candidates, 1), []EvidencePair{},
+		}
+		out[i].Evidence, of[r.ID] = e, e
+		if r.Confidence == Auto {
+			open = append(open, r.ID)
+		}
+	}
+	if len(open) == 0 {
+		return out, nil
+	}
+	// The newest of the last hundred that were found: all pairs of a large link take too long to
+	// sort.
+	pairs, err := pg.All[EvidencePair](ctx, q, `
+		select v.id as account_link_id, x.* from unnest($1::uuid[]) v (id) cross join lateral (
+			select p.date, r.date as mirror_date, p.amount, p.currency, d.name, e.name as mirror_name
+			from (select m.id, m.primary_id, m.mirror_id from link_match m where m.account_link_id = v.id
+				and not m.broken and m.verdict is distinct from 'rejected' order by m.id desc limit 100) m
+				join transaction p on p.id = m.primary_id join transaction r on r.id = m.mirror_id
+				join descriptor d on d.id = p.descriptor_id join descriptor e on e.id = r.descriptor_id
+			order by p.date desc, m.id desc limit 3) x`, open)
+	for _, p := range pairs {
+		of[p.Link].Pairs = append(of[p.Link].Pairs, p)
+	}
+	return out, err
+}
+
+// linkBy is linksBy, of one link.
+func (l *Links) linkBy(ctx context.Context, q pg.Querier, sql string, args ...any) (Link, error) {
+	links, err := l.linksBy(ctx, q, sql, args...)
+	if err != nil || len(links) == 0 {
+		return Link{}, cmp.Or(err, pg.ErrNoRow)
+	}
+	return links[0], nil
+}
 
 // ListLinks asks for a page of links.
 type ListLinks struct {
@@ -103,7 +186,7 @@ func (l *Links) List(ctx context.Context, q pg.Querier, in ListLinks) (List, err
 	}
 	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]Link, error) {
 		where.If(before != nil, "l.id < $?::uuid", before)
-		return pg.All[Link](ctx, q, fmt.Sprintf(`%s %s order by l.id desc limit %d`, linkRows, where.SQL(), limit),
+		return l.linksBy(ctx, q, fmt.Sprintf(`%s %s order by l.id desc limit %d`, linkRows, where.SQL(), limit),
 			where.Args()...)
 	}, func(k Link) id.ID { return k.ID })
 	return List{rows, next, next != ""}, err
@@ -116,7 +199,7 @@ type Ref struct {
 
 // Get returns one link.
 func (l *Links) Get(ctx context.Context, q pg.Querier, in Ref) (Link, error) {
-	k, err := pg.One[Link](ctx, q, linkRows+` where `+shown+` and (l.id = $1 or l.short_id = $2)`,
+	k, err := l.linkBy(ctx, q, linkRows+` where `+shown+` and (l.id = $1 or l.short_id = $2)`,
 		pg.RefTo(in.ID).IDArgs()...)
 	return k, missing(err)
 }
@@ -127,7 +210,7 @@ func missing(err error) error {
 
 // lock is Get, with nobody else changing it until the transaction ends, and no sweep between.
 func (l *Links) lock(ctx context.Context, tx pg.Tx, ref string) (Link, error) {
-	k, err := pg.One[Link](ctx, tx, linkRows+` where `+shown+` and (l.id = $1 or l.short_id = $2) for update of l`,
+	k, err := l.linkBy(ctx, tx, linkRows+` where `+shown+` and (l.id = $1 or l.short_id = $2) for update of l`,
 		pg.RefTo(ref).IDArgs()...)
 	return k, missing(err)
 }
@@ -227,9 +310,7 @@ func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
 	if in.Kind != nil {
 		kind = *in.Kind
 	}
-	unchanged := kind == k.Kind && in.Confidence == k.Confidence
-	if unchanged && (in.Confidence == Auto || op.ActorOf(ctx).Type != op.User || k.Source != nil &&
-		*k.Source == op.User) {
+	if settled(ctx, k, kind, in.Confidence) {
 		return k, nil
 	}
 	if err := held(ctx, k.Source, in.Force, "link"); err != nil {
@@ -244,6 +325,13 @@ func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
 		return Link{}, err
 	}
 	return l.Get(ctx, tx, Ref{k.ID.String()})
+}
+
+// settled reports whether a decision would change nothing. A person who repeats what somebody else
+// decided makes it theirs.
+func settled(ctx context.Context, k Link, kind, confidence string) bool {
+	return kind == k.Kind && confidence == k.Confidence && (confidence == Auto || op.ActorOf(ctx).Type != op.User ||
+		k.Source != nil && *k.Source == op.User)
 }
 
 // created and verdicts begin the summaries of changes.

@@ -30,6 +30,7 @@ type row struct {
 	day     int // since 1970
 	cents   int64
 	wording int32
+	other   bool // its category says that it was for something else
 }
 
 // An edge is the known relation of two accounts: a link that counts, or one that was rejected or
@@ -72,14 +73,15 @@ type matcher struct {
 	pairs   []pair
 	mirrors map[accounts]int // pairs of accounts that nobody has linked
 	moves   map[accounts]int
-	days    map[int]map[int]int // rows by account and day
+	days    map[int]map[int]int    // rows by account and day
+	seen    map[accounts]*evidence // of transfer links
 	scanned int64
 }
 
 func newMatcher() *matcher {
 	return &matcher{
 		edges: map[accounts]*edge{}, barred: map[[2]id.ID]bool{}, mirrors: map[accounts]int{},
-		moves: map[accounts]int{}, days: map[int]map[int]int{},
+		moves: map[accounts]int{}, days: map[int]map[int]int{}, seen: map[accounts]*evidence{},
 	}
 }
 
@@ -310,6 +312,7 @@ func (m *matcher) moved(out, in []row) {
 	if len(out) == 0 || len(in) == 0 {
 		return
 	}
+	m.weigh(out, in)
 	free := func(r row) bool {
 		for _, e := range m.edges {
 			if e.live && e.kind == Transfer && e.stands(r) {
@@ -321,8 +324,7 @@ func (m *matcher) moved(out, in []row) {
 	out, in = slices.DeleteFunc(slices.Clone(out), func(r row) bool { return !free(r) }), slices.DeleteFunc(
 		slices.Clone(in), func(r row) bool { return !free(r) })
 	m.alone(out, in, func(a, b row) bool {
-		e := m.edges[between(a.account, b.account)]
-		return e != nil && e.live && e.kind == Transfer && !m.bars(a, b)
+		return m.transfers(a.account, b.account) && !m.bars(a, b)
 	}, func(a, b row) {
 		e := m.edges[between(a.account, b.account)]
 		if e.primary != a.account {
@@ -330,14 +332,16 @@ func (m *matcher) moved(out, in []row) {
 		}
 		m.pairs = append(m.pairs, pair{e, a.id, b.id, [2]int{a.day, b.day}})
 	})
-	m.alone(out, in, func(a, b row) bool {
-		e := m.edges[between(a.account, b.account)]
-		return e == nil || e.live && e.kind == Transfer
-	}, func(a, b row) {
+	m.alone(out, in, m.open, func(a, b row) {
 		if at := between(a.account, b.account); m.edges[at] == nil {
 			m.moves[at]++
 		}
 	})
+}
+
+// open reports whether money could move between the accounts of two rows, as far as anybody knows.
+func (m *matcher) open(a, b row) bool {
+	return m.edges[between(a.account, b.account)] == nil || m.transfers(a.account, b.account)
 }
 
 func (m *matcher) bars(a, b row) bool {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"coffer/internal/app/apptest"
@@ -22,8 +23,10 @@ type truth struct {
 	count  int
 }
 
-func truthOf(seed uint64, transactions int) *truth {
-	h := household.New(household.Options{Seed: seed, Transactions: transactions, Decoys: true})
+func truthOf(seed uint64, transactions int, lookalikes bool) *truth {
+	h := household.New(household.Options{
+		Seed: seed, Transactions: transactions, Decoys: true, Lookalikes: lookalikes,
+	})
 	t := &truth{groups: map[string][]row{}, kinds: map[id.ID]household.Transaction{}, pairs: map[[2]id.ID]bool{}}
 	wordings, halves := map[string]int32{}, map[int64]id.ID{}
 	for r := range h.Transactions() {
@@ -34,7 +37,7 @@ func truthOf(seed uint64, transactions int) *truth {
 		}
 		x := row{
 			id: id.New(), account: r.AccountIndex, day: int(r.Date.Unix() / 86400), cents: r.Amount.Cents(),
-			wording: w,
+			wording: w, other: names(r.RawPrimary.Plain()),
 		}
 		key := fmt.Sprint(r.Currency, abs(int(x.cents)))
 		t.groups[key], t.kinds[x.id] = append(t.groups[key], x), r
@@ -51,6 +54,12 @@ func truthOf(seed uint64, transactions int) *truth {
 		})
 	}
 	return t
+}
+
+// names reports whether a bank's category says that a row is no transfer.
+func names(category string) bool {
+	return !slices.Contains([]string{"", "general", "investment", "loan"}, category) &&
+		!strings.HasPrefix(category, "TRANSFER_") && !strings.HasPrefix(category, "LOAN_")
 }
 
 func (t *truth) pass(m *matcher) *matcher {
@@ -71,7 +80,7 @@ func keysOf(m map[string][]row) func(func(string) bool) {
 }
 
 // found is what the matcher proposes, from nothing: the links, then their pairs.
-func (t *truth) found() []pair {
+func (t *truth) found() *matcher {
 	m := t.pass(newMatcher())
 	for _, propose := range []func() []proposal{
 		func() []proposal { return m.mirrorLinks() },
@@ -85,7 +94,7 @@ func (t *truth) found() []pair {
 		}
 		m = t.pass(m.again())
 	}
-	return m.pairs
+	return m
 }
 
 // score is how many of the found pairs are pairs, and how many of the pairs were found.
@@ -110,8 +119,8 @@ func TestPrecision(t *testing.T) {
 	}
 	var found, right, all int
 	for seed := range uint64(seeds) {
-		h := truthOf(seed, 10_000)
-		pairs := h.found()
+		h := truthOf(seed, 10_000, false)
+		pairs := h.found().pairs
 		n, precision, recall := h.score(pairs)
 		found, right, all = found+len(pairs), right+n, all+h.count
 		if precision < 0.985 || recall < 0.93 {
@@ -123,6 +132,64 @@ func TestPrecision(t *testing.T) {
 	if precision < 0.99 || recall < 0.95 {
 		t.Errorf("precision %.4f, recall %.4f", precision, recall)
 	}
+}
+
+// TestDecidedPrecision runs the matcher on households whose payments often look like transfers,
+// every second with what two people have in common month after month. It looks at the pairs of the
+// links that coffer would confirm by itself.
+//
+// test:sequential
+func TestDecidedPrecision(t *testing.T) {
+	t.Parallel()
+	seeds := 200
+	if testing.Short() {
+		seeds = 10
+	}
+	var links, decided, mirrors, pairs, right int
+	for seed := range uint64(seeds) {
+		h := truthOf(seed, 3000, seed%2 == 0)
+		m := h.found()
+		count := map[*edge][2]int{}
+		for _, p := range m.pairs {
+			c := count[p.edge]
+			c[0]++
+			if h.pairs[[2]id.ID{p.primary, p.mirror}] {
+				c[1]++
+			}
+			count[p.edge] = c
+		}
+		for e, seen := range m.found() {
+			switch {
+			case e.kind == Mirror:
+				mirrors++
+			case seen.sure():
+				decided++
+				pairs, right = pairs+count[e][0], right+count[e][1]
+				fallthrough
+			default:
+				links++
+			}
+		}
+	}
+	precision := float64(right) / float64(pairs)
+	t.Logf("%d households, %d transfer links, %d decided with %d pairs, of which %d are right: precision %.4f; %d mirrors",
+		seeds, links, decided, pairs, right, precision, mirrors)
+	if precision < 0.995 || decided < seeds || mirrors == 0 {
+		t.Errorf("%d of %d links decided, precision %.4f", decided, links, precision)
+	}
+}
+
+// TestDecidedPrecisionControl: with a lower bar, TestDecidedPrecision fails.
+func TestDecidedPrecisionControl(t *testing.T) {
+	t.Parallel()
+	program := apptest.TestProgram(t, "coffer/internal/accountlink", apptest.Mutant{
+		File: "internal/accountlink/evidence.go", Old: `sureShare   = 98`, New: `sureShare   = 50`,
+	})
+	out, err := exec.CommandContext(t.Context(), program, "-test.short", "-test.run=^TestDecidedPrecision$").CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte("precision 0.9")) {
+		t.Errorf("the check proves nothing: %v\n%s", err, out)
+	}
+	t.Logf("%s", out)
 }
 
 // TestPrecisionControl: without the rule of the one candidate, TestPrecision fails.

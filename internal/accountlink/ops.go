@@ -10,8 +10,8 @@ func (l *Links) Ops() []*op.Op {
 			Summary: "Lists account links, including suggested ones, newest first.",
 			Agent: "Lists account links: pairs of accounts where one duplicates the other (mirror) or money " +
 				"moves between them (transfer). Links with confidence auto are only suggested: until " +
-				"confirmed, totals count that money twice. Check them before you report spending. matches " +
-				"counts its pairs of transactions.",
+				"confirmed, totals count that money twice; check them before you report spending. evidence: " +
+				"how many of the possible pairs match. coffer confirms clear transfers itself (source rule).",
 		}, l.List),
 		op.Writing(op.Spec{
 			Name: "account-link.create", Route: "POST /account-links",
@@ -28,6 +28,10 @@ func (l *Links) Ops() []*op.Op {
 				"both accounts, so be certain, and tell the household. Counts as one write per pair. Fails " +
 				"if a person already decided; use force only if the person asks.",
 		}, l.Put),
+		op.Writing(op.Spec{
+			Name: "account-link.review", Route: "POST /account-links/review",
+			Summary: "Confirms or rejects several account links as one change: all of them or none.",
+		}, l.Review),
 		op.Writing(op.Spec{
 			Name: "account-link.delete", Route: "DELETE /account-links/{id}",
 			Summary: "Deletes an account link; it is not suggested again.",

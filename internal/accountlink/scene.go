@@ -19,11 +19,15 @@ type scene struct {
 	numbers map[id.ID]int // of accounts, the older ones lower
 	ids     []id.ID
 	matcher *matcher
+	others  map[id.ID]bool     // categories that say that a row was for something else
 	known   map[[3]id.ID]id.ID // matches that the matcher may remove, by link and rows
 }
 
 func (l *Links) sweep(ctx context.Context, tx pg.Tx, w window, out *Reconciled) error {
-	s := &scene{links: l, window: w, numbers: map[id.ID]int{}, known: map[[3]id.ID]id.ID{}, matcher: newMatcher()}
+	s := &scene{
+		links: l, window: w, numbers: map[id.ID]int{}, known: map[[3]id.ID]id.ID{}, others: map[id.ID]bool{},
+		matcher: newMatcher(),
+	}
 	if err := s.look(ctx, tx); err != nil {
 		return err
 	}
@@ -50,11 +54,16 @@ func (l *Links) sweep(ctx context.Context, tx pg.Tx, w window, out *Reconciled) 
 	}
 	out.Scanned += s.matcher.scanned
 	added, removed, err := s.store(ctx, tx)
+	if err != nil {
+		return err
+	}
 	out.Added, out.Removed = out.Added+added, out.Removed+removed
+	decided, err := s.decide(ctx, tx)
+	out.Decided += decided
 	return err
 }
 
-// look reads the accounts, the links, and the matches of the window.
+// look reads the accounts, the categories, the links, and the matches of the window.
 func (s *scene) look(ctx context.Context, tx pg.Tx) error {
 	var err error
 	if s.ids, err = pg.Values[id.ID](ctx, tx, `select id from account order by id`); err != nil {
@@ -62,6 +71,16 @@ func (s *scene) look(ctx context.Context, tx pg.Tx) error {
 	}
 	for i, u := range s.ids {
 		s.numbers[u] = i
+	}
+	// Loan payments may go to an own account, and what a bank could not name says nothing.
+	others, err := pg.Values[id.ID](ctx, tx, `
+		select c.id from category c left join category p on p.id = c.parent_id
+		where coalesce(p.kind, c.kind) <> 'transfer' and coalesce(p.slug, c.slug) not in ('loans_and_fees', 'other')`)
+	if err != nil {
+		return err
+	}
+	for _, u := range others {
+		s.others[u] = true
 	}
 	type known struct {
 		ID      id.ID  `db:"id"`
@@ -151,7 +170,8 @@ type brokenMatch struct {
 // pass shows the matcher the window's rows, amount by amount: only one amount's rows are in memory.
 func (s *scene) pass(ctx context.Context, tx pg.Tx) error {
 	rows, err := tx.Query(ctx, `
-		select t.id, t.account_id, t.date - date '1970-01-01', (t.amount * 100)::bigint, t.currency, t.descriptor_id
+		select t.id, t.account_id, t.date - date '1970-01-01', (t.amount * 100)::bigint, t.currency, t.descriptor_id,
+			t.category_id
 			from transaction t
 		where t.deleted_at is null and t.amount <> 0 and `+journal.BankRow+` and t.date between date '1970-01-01' + $1::int
 			and date '1970-01-01' + $2::int
@@ -166,14 +186,15 @@ func (s *scene) pass(ctx context.Context, tx pg.Tx) error {
 	for rows.Next() {
 		var r row
 		var account id.ID
-		if err := rows.Scan(&r.id, &account, &r.day, &r.cents, &currency, &r.wording); err != nil {
+		var category *id.ID
+		if err := rows.Scan(&r.id, &account, &r.day, &r.cents, &currency, &r.wording, &category); err != nil {
 			return fmt.Errorf("read a row: %w", err)
 		}
 		number, known := s.numbers[account]
 		if !known { // an account that is younger than the sweep: its days are noted for the next one
 			continue
 		}
-		r.account = number
+		r.account, r.other = number, category != nil && s.others[*category]
 		if len(group) > 0 && (currency != of || abs(int(group[0].cents)) != abs(int(r.cents))) {
 			s.matcher.group(group)
 			group = group[:0]

@@ -57,18 +57,26 @@ func (r record) written() *string {
 
 // say makes a link what the caller says it is, and records that.
 func (l *Links) say(ctx context.Context, tx pg.Tx, was stored, to record, look bool, summary string) error {
-	if err := noCircle(circles(ctx, tx, was, to)); err != nil {
-		return err
-	}
 	source := journal.Source(op.ActorOf(ctx))
-	if err := l.become(ctx, tx, was, to, &source, look); err != nil {
+	entry, err := l.turn(ctx, tx, was, to, &source, look)
+	if err != nil {
 		return err
 	}
-	_, err := journal.Record(ctx, tx, journal.Note{Summary: summary}, []journal.Entry{{
-		Subject: journal.AccountLink, SubjectID: was.ID, Field: journal.FieldRecord, Before: was.written(),
-		After: to.written(), BeforeSource: was.Source, AfterSource: &source,
-	}})
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, []journal.Entry{entry})
 	return err
+}
+
+// turn makes a link what it is to be, and returns what to record of that.
+func (l *Links) turn(ctx context.Context, tx pg.Tx, was stored, to record, source *string, look bool) (journal.Entry,
+	error,
+) {
+	if err := noCircle(circles(ctx, tx, was, to)); err != nil {
+		return journal.Entry{}, err
+	}
+	return journal.Entry{
+		Subject: journal.AccountLink, SubjectID: was.ID, Field: journal.FieldRecord, Before: was.written(),
+		After: to.written(), BeforeSource: was.Source, AfterSource: source,
+	}, l.become(ctx, tx, was, to, source, look)
 }
 
 // become gives a link its kind, its primary account and its confidence, and every transaction of

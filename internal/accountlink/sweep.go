@@ -62,6 +62,7 @@ type Reconciled struct {
 	Added    int   `json:"added" doc:"New pairs, of any link"`
 	Removed  int   `json:"removed" doc:"Pairs that no longer match"`
 	Proposed int   `json:"proposed" doc:"New suggested links"`
+	Decided  int   `json:"decided" doc:"Suggested transfer links that coffer confirmed by itself"`
 	Matches  int   `json:"matches" doc:"Pairs of the link now"`
 }
 
@@ -169,8 +170,9 @@ const (
 // sweepLock is held by the one sweep that runs, on whatever server.
 const sweepLock = 0x6c696e6b
 
-// Sweep looks at what was touched since the last sweep: it proposes links, finds new pairs and
-// removes pairs that no longer match. If nothing was touched, it reads nothing.
+// Sweep looks at what was touched since the last sweep: it proposes links, finds new pairs, removes
+// pairs that no longer match, and confirms transfers that nothing speaks against. If nothing was
+// touched, it reads nothing.
 func (l *Links) Sweep(ctx context.Context, tx pg.Tx) (Reconciled, error) {
 	var out Reconciled
 	if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, sweepLock); err != nil {

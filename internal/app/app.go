@@ -33,6 +33,7 @@ import (
 	"coffer/internal/op"
 	"coffer/internal/overview"
 	"coffer/internal/pattern"
+	"coffer/internal/payee"
 	"coffer/internal/pg"
 	"coffer/internal/reference"
 	"coffer/internal/removal"
@@ -267,7 +268,8 @@ func (a *App) Ops() []*op.Op { return a.ops() }
 func (a *App) menu() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
 		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Hand.Ops(),
-		a.Accounts.Ops(), a.Totals.Ops(), a.Patterns.Ops(), review.New(a.Books).Ops(), a.Others.Ops(), a.Rules.Ops(),
+		a.Accounts.Ops(), a.Totals.Ops(), a.Patterns.Ops(), review.New(a.Books).Ops(), a.Others.Ops(),
+		payee.New(a.DB, a.Books, a.Others, a.Rules).Ops(), a.Rules.Ops(),
 		a.References.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(),
 		a.Reports.Ops(), a.Notify.Ops(), a.Views.Ops(), a.Targets.Ops(), a.Removals.Ops(), a.Overviews.Ops(),
 		a.Workflows.Ops(), a.Plans.Ops()))
@@ -275,56 +277,60 @@ func (a *App) menu() []*op.Op {
 
 // Groups describes each noun of the menu.
 var Groups = map[string]string{
-	"account":      "Accounts and their balances.",
-	"account-link": "Links between accounts: duplicate cards and transfers.",
-	"agent":        "Limits and settings for agents.",
-	"auth":         "Signing in and out.",
-	"assistant":    "Assistants that members have connected.",
-	"annotation":   "The history of a transaction.",
-	"balance":      "Balances entered by people.",
-	"cashflow":     "Income and spending in a period.",
-	"category":     "The categories of transactions: a tree of two levels.",
-	"change":       "Every change, who made it and how to undo it.",
-	"comment":      "Comments on transactions.",
-	"counterparty": "The other party of transactions, across banks.",
-	"csv":          "Statement files from banks.",
-	"endpoint":     "Webhook URLs that receive notifications.",
-	"export":       "Exporting the household's data.",
-	"finding":      "Findings to check: duplicate charges, refunds, unusual charges, balance mismatches.",
-	"health":       "Whether the service is working.",
-	"job":          "Background jobs: progress and results.",
-	"key":          "API keys and their permissions.",
-	"login-method": "Members' sign-in methods.",
-	"me":           "The signed-in member's own sign-in methods, sessions and assistants.",
-	"model":        "AI model providers and prices.",
-	"net-worth":    "Net worth over time.",
-	"notification": "Notifications and their delivery.",
-	"overview":     "The household at a glance.",
-	"pulse":        "Counters for polling: what changed or needs attention.",
-	"prompt-block": "Text blocks shared by workflow prompts.",
-	"proof":        "Balance checks: whether transactions match the balances.",
-	"provider":     "Bank providers and their configuration.",
-	"quarantine":   "Unreadable rows from banks.",
-	"rate":         "The household's own exchange rates.",
-	"recurring":    "Recurring payments and price changes.",
-	"report":       "Reports written by people and agents.",
-	"review":       "The review queue, by payee.",
-	"rule":         "Rules that run on new transactions.",
-	"connection":   "Bank connections and CSV file connections.",
-	"sync":         "Syncs with banks.",
-	"setting":      "The household's settings.",
-	"session":      "Members' sessions.",
-	"setup":        "Setup steps that are still missing.",
-	"tag":          "Labels for transactions.",
-	"target":       "Monthly budgets (targets).",
-	"transaction":  "Transactions: search, summarize, categorize.",
-	"upcoming":     "Upcoming recurring payments and projected balances.",
-	"user":         "Members of the household.",
-	"view":         "Saved views: filters for the transaction list.",
-	"webhook":      "Webhook events from providers.",
-	"workflow":     "Workflows: the household's own agents, their triggers and limits.",
-	"workflow-run": "Workflow runs: results, plans and costs.",
-	"version":      "Version information.",
+	"account":       "Accounts and their balances.",
+	"account-link":  "Links between accounts: duplicate cards and transfers.",
+	"agent":         "Limits and settings for agents.",
+	"auth":          "Signing in and out.",
+	"assistant":     "Assistants that members have connected.",
+	"annotation":    "The history of a transaction.",
+	"balance":       "Balances entered by people.",
+	"calendar":      "Upcoming payments as calendar apps read them.",
+	"calendar-link": "Links by which calendar apps read upcoming payments.",
+	"year":          "A calendar year by category and tag.",
+	"cashflow":      "Income and spending in a period.",
+	"category":      "The categories of transactions: a tree of two levels.",
+	"change":        "Every change, who made it and how to undo it.",
+	"comment":       "Comments on transactions.",
+	"counterparty":  "The other party of transactions, across banks.",
+	"payee":         "Who is paid and who pays, by the names in the bank's texts.",
+	"csv":           "Statement files from banks.",
+	"endpoint":      "Webhook URLs that receive notifications.",
+	"export":        "Exporting the household's data.",
+	"finding":       "Findings to check: duplicate charges, refunds, unusual charges, balance mismatches.",
+	"health":        "Whether the service is working.",
+	"job":           "Background jobs: progress and results.",
+	"key":           "API keys and their permissions.",
+	"login-method":  "Members' sign-in methods.",
+	"me":            "The signed-in member's own sign-in methods, sessions and assistants.",
+	"model":         "AI model providers and prices.",
+	"net-worth":     "Net worth over time.",
+	"notification":  "Notifications and their delivery.",
+	"overview":      "The household at a glance.",
+	"pulse":         "Counters for polling: what changed or needs attention.",
+	"prompt-block":  "Text blocks shared by workflow prompts.",
+	"proof":         "Balance checks: whether transactions match the balances.",
+	"provider":      "Bank providers and their configuration.",
+	"quarantine":    "Unreadable rows from banks.",
+	"rate":          "The household's own exchange rates.",
+	"recurring":     "Recurring payments and price changes.",
+	"report":        "Reports written by people and agents.",
+	"review":        "The review queue, by payee.",
+	"rule":          "Rules that run on new transactions.",
+	"connection":    "Bank connections and CSV file connections.",
+	"sync":          "Syncs with banks.",
+	"setting":       "The household's settings.",
+	"session":       "Members' sessions.",
+	"setup":         "Setup steps that are still missing.",
+	"tag":           "Labels for transactions.",
+	"target":        "Monthly budgets (targets).",
+	"transaction":   "Transactions: search, summarize, categorize.",
+	"upcoming":      "Upcoming recurring payments and projected balances.",
+	"user":          "Members of the household.",
+	"view":          "Saved views: filters for the transaction list.",
+	"webhook":       "Webhook events from providers.",
+	"workflow":      "Workflows: the household's own agents, their triggers and limits.",
+	"workflow-run":  "Workflow runs: results, plans and costs.",
+	"version":       "Version information.",
 }
 
 // idle is the service without a database, of which only the menu is used.
@@ -350,7 +356,7 @@ func (a *App) Raw() []rest.Raw {
 
 // documented are the raw routes that the document shows.
 func (a *App) documented() []rest.Raw {
-	return append(append(a.system.raw(), a.jobEvents(), a.transcript(), a.download()), a.desk()...)
+	return append(append(a.system.raw(), a.jobEvents(), a.transcript(), a.download(), a.calendar()), a.desk()...)
 }
 
 // RawMenu is Raw for documents.
@@ -361,7 +367,7 @@ func (a *App) Rest() *rest.Server {
 	return &rest.Server{
 		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Session: a.Auth.Session,
 		Token: a.Auth.Token, API: a.OAuth.API(), Log: a.Log, Version: Version, Host: a.Config.host(),
-		Origin: a.Config.origin(), Proxies: a.Config.TrustedProxies,
+		Origin: a.Config.origin(), Base: a.Config.address(), Proxies: a.Config.TrustedProxies,
 		Papers: papers,
 		Limits: rest.Limits{
 			PerMinute: a.Config.RatePerMinute, Burst: a.Config.RateBurst,
@@ -463,6 +469,10 @@ func (a *App) ready(ctx context.Context, patience time.Duration) error {
 	steps, err := a.DB.Migrate(ctx)
 	if err != nil {
 		return err
+	}
+	if n := len(steps); n > 5 { // a new database
+		a.Log.Info("migrated", "steps", n, "to", steps[n-1])
+		steps = nil
 	}
 	for _, s := range steps {
 		a.Log.Info("migrated", "step", s)

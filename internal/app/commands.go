@@ -109,8 +109,8 @@ var meant = map[string]string{
 	"agent": "coffer workflow list", "agents": "coffer workflow list",
 	"undo": "coffer change revert", "history": "coffer change list", "log": "coffer change list",
 	"member": "coffer user list", "members": "coffer user list",
-	"merchant": "coffer counterparty list", "merchants": "coffer counterparty list",
-	"payee": "coffer counterparty list", "review": "coffer transaction list --tags needs-review",
+	"merchant": "coffer payee list", "merchants": "coffer payee list",
+	"review": "coffer transaction list --tags needs-review",
 	"search": "coffer transaction list --search", "find": "coffer transaction list --search",
 	"config": "coffer setting", "start": "coffer serve",
 }

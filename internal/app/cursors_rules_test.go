@@ -29,6 +29,9 @@ func cursorRules(t *testing.T, w *world, n int) (ids []string) {
 			from rule r, generate_series(1, $2::int) n where r.short_id = $1`, systemRule, n); err != nil {
 		t.Fatal(err)
 	}
+	for range 2 {
+		credential{key: w.key}.send(t, w, "POST", "/api/v1/calendar-links", "{}")
+	}
 	// Some notifications, because they are not worth a file of their own.
 	if _, err := w.DB.Exec(t.Context(), `
 		insert into notification (id, short_id, type, subject, data)
@@ -118,4 +121,10 @@ func cursorStart(list, day string) string {
 		return time.Now().AddDate(0, 0, -100).Format(time.DateOnly)
 	}
 	return day
+}
+
+func cursorWith(query, cursor string) url.Values {
+	q, _ := url.ParseQuery(query)
+	q.Set("cursor", cursor)
+	return q
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -38,8 +39,9 @@ func demoCommand(config Config) *cobra.Command {
 	demo := &cobra.Command{
 		Use: "demo", Short: "Try coffer with a sample household in its own database", Args: cobra.NoArgs,
 		Long: `Creates the database coffer_demo on the server in COFFER_DATABASE_URL, fills it with two years of a fictional
-household's transactions up to today, and serves it until you stop it. The next start serves the same database;
---drop deletes it. Your own database is not opened. No bank is involved: connections have no credentials.`,
+family's transactions up to today, and serves it until you stop it. The next start serves the same database, with the
+transactions since; --drop deletes it. Your own database is not opened. Its banks and its AI model are simulated on
+this machine.`,
 		Example: "  coffer demo\n  coffer demo --listen 127.0.0.1:9000\n  coffer demo --drop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !demoName.MatchString(name) {
@@ -77,7 +79,9 @@ func (d demo) run(ctx context.Context) error {
 	if err := d.keeping(ctx, func(c *pgx.Conn) error { return d.ensure(ctx, c) }); err != nil {
 		return err
 	}
-	a, err := d.open(ctx, d.name)
+	banks := &sandbox{}
+	defer banks.close()
+	a, err := d.open(ctx, d.name, banks)
 	if err != nil {
 		return err
 	}
@@ -90,15 +94,50 @@ func (d demo) run(ctx context.Context) error {
 	})
 }
 
-// open is the service on one of the demo's databases.
-func (d demo) open(ctx context.Context, name string) (*App, error) {
+// demoKey seals the credentials of simulated banks, which are no secret.
+const demoKey = "Y29mZmVyIGRlbW86IG5vdGhpbmcgaXMgc2VjcmV0ISE="
+
+// open is the service on one of the demo's databases, with banks and a model that are simulated
+// beside it.
+func (d demo) open(ctx context.Context, name string, banks *sandbox) (*App, error) {
 	at, err := onServer(d.config.DatabaseURL.Reveal(), name)
 	if err != nil {
 		return nil, err
 	}
+	told, today, err := demoDays(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if told == nil { // it is made now: the last days come later, as news
+		err = banks.open(demoFamily(today, today.AddDate(0, 0, -demoReview)))
+	} else if err = banks.open(demoFamily(*told, today)); err == nil {
+		banks.linked() // the same that the connections have tokens of
+	}
+	if err != nil {
+		return nil, err
+	}
 	config := d.config
+	banks.values(&config)
 	config.DatabaseURL = seal.NewSecret(at)
+	config.EncryptionKey, config.EncryptionKeysOld = seal.NewSecret(demoKey), nil
 	return Build(ctx, config, config.logger())
+}
+
+// demoDays returns the day on which the demo of a database was made, if it was, and today by the
+// database's clock.
+func demoDays(ctx context.Context, at string) (told *time.Time, today time.Time, err error) {
+	c, err := pgx.Connect(ctx, at)
+	if err != nil {
+		return nil, today, err
+	}
+	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	var made bool
+	if err := c.QueryRow(ctx, `select (now() at time zone $1)::date, to_regclass('connection') is not null`,
+		demoZone).Scan(&today, &made); err != nil || !made {
+		return nil, today, err
+	}
+	err = c.QueryRow(ctx, `select (min(created_at) at time zone $1)::date from connection`, demoZone).Scan(&told)
+	return told, today, err
 }
 
 // onServer is the URL of another database on the same server.
@@ -181,7 +220,9 @@ func (d demo) ensure(ctx context.Context, c *pgx.Conn) error {
 
 // fill fills the database of that name.
 func (d demo) fill(ctx context.Context, name string) error {
-	a, err := d.open(ctx, name)
+	banks := &sandbox{}
+	defer banks.close()
+	a, err := d.open(ctx, name, banks)
 	if err != nil {
 		return err
 	}
@@ -190,7 +231,7 @@ func (d demo) fill(ctx context.Context, name string) error {
 		return err
 	}
 	fmt.Fprintln(d.progress, "Creating a sample household. This takes a few seconds.")
-	return a.furnish(ctx, d.progress)
+	return a.furnish(ctx, banks)
 }
 
 // sweep drops what a killed process left unfinished.

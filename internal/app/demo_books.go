@@ -5,22 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"iter"
-	"strings"
 	"time"
 
 	"coffer/internal/household"
 	"coffer/internal/id"
 	"coffer/internal/job"
-	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"coffer/internal/rulebook"
 )
 
 // demoPassword opens a household that does not exist.
 const demoPassword = "made-up household"
+
+// demoZone is where the demo's household lives.
+const demoZone = "Europe/Berlin"
 
 // demoMembers are those who can sign in to the demo.
 var demoMembers = []struct{ role, name, email string }{
@@ -29,90 +27,60 @@ var demoMembers = []struct{ role, name, email string }{
 	{"view only", "Kim Berger", "kim@example.org"},
 }
 
-// demoSeed gives an inbox of some three hundred rows in the last five weeks.
+// Those of demoMembers who do something.
 const (
-	demoRows   = 6500
-	demoReview = 35 // days
+	anna = iota
+	daniel
+	kim
 )
 
-// demoRules file what the demo's banks leave open, and bind payees.
-var demoRules = []map[string]any{
-	demoRule("REWE and Edeka → groceries", 10, "food_and_drink_groceries", "(?i)rewe|edeka|aldi|lidl", ""),
-	demoRule("REWE → one payee", 10, "", "(?i)\\brewe\\b", "REWE"),
-	demoRule("Amazon → one payee", 10, "", "(?i)amazon|amzn", "Amazon"),
-	demoRule("Amazon → shopping", 10, "shopping_online_marketplaces", "(?i)amazon|amzn", ""),
-	demoRule("Amazon Prime → streaming", 50, "entertainment_tv_and_film", "(?i)amznprime", ""),
-	demoRule("BVG → public transport", 10, "transport_public_transport", "(?i)\\bbvg\\b", "BVG"),
-	demoRule("Netflix, Spotify, Disney → streaming", 10, "entertainment_tv_and_film", "(?i)netflix|spotify|disney", ""),
-	demoRule("Stadtwerke → utilities", 10, "", "(?i)stadtwerke", "Stadtwerke"),
-	demoRule("Cafés on cards → eating out", 0, "food_and_drink_cafes", "(?i)sumup|\\bsq \\*", ""),
+// demoReview is how many days the household has not looked at its review queue.
+const demoReview = 9
+
+// demoFamily is the household of a demo that was made on a day, known up to an end.
+func demoFamily(made, end time.Time) household.Options {
+	return household.Options{Seed: 3, Years: 2, Family: made, End: end}
 }
 
-func demoRule(name string, priority int, category, pattern, payee string) map[string]any {
-	actions := []any{}
-	if category != "" {
-		actions = append(actions, map[string]any{"type": "set_category", "category_slug": category})
-	}
-	if payee != "" {
-		actions = append(actions, map[string]any{"type": "assign_counterparty", "counterparty_name": payee})
-	}
-	return map[string]any{
-		"name": name, "priority": priority, "actions": actions,
-		"conditions": map[string]any{"field": "name", "op": "matches", "value": pattern},
-	}
-}
-
-// demoReports are what the demo's assistant wrote.
-var demoReports = []map[string]any{
-	{
-		"title": "The week at a glance", "kind": "summary",
-		"body": "Groceries were as usual. **Two subscriptions** were charged this week: Netflix and the " +
-			"gym.\n\n- I categorized some transactions in Review. Undo them in Activity if I got any " +
-			"wrong.\n- I left the cash withdrawals for you.\n",
-	},
-	{
-		"title": "Subscriptions", "kind": "subscriptions",
-		"body": "| what | every | about |\n|---|---|---|\n| Netflix | month | 17.99 |\n| Spotify | month | " +
-			"10.99 |\n| Deutschlandticket | month | 58.00 |\n\nAll were charged on their usual day.\n",
-	},
-}
-
-// furnish fills an empty database with a household that has something for every screen.
-func (a *App) furnish(ctx context.Context, progress io.Writer) error {
+// furnish fills an empty database with the story of a family, through the ops and by its banks:
+// everything was done by its members, their rules, their agents and their banks.
+func (a *App) furnish(ctx context.Context, banks *sandbox) error {
 	working, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- a.Jobs.Run(working) }() // imports and account links are jobs
+	go func() { ended <- a.Jobs.Run(working) }() // syncs, imports, account links and runs are jobs
 	defer func() { stop(); <-ended }()
-	d := &furnisher{app: a, actor: operator, end: time.Now()}
-	d.do(ctx, "setting.update", map[string]any{
-		"household_name": "Berger & Okafor (demo)", "default_currency": "EUR", "time_zone": "Europe/Berlin",
-	})
-	d.do(ctx, "rule.create", map[string]any{"rules": demoRules})
-	if d.err != nil {
-		return d.err
-	}
-	h := household.New(household.Options{Seed: 3, Transactions: demoRows, Years: 2, End: d.end, Purposes: true})
-	if err := a.fill(ctx, h, d.load, progress); err != nil {
-		return err
-	}
-	d.members(ctx)
+	day, err := pg.Value[pg.Date](ctx, a.DB, `select (now() at time zone $1)::date`, demoZone)
+	d := &furnisher{app: a, banks: banks, today: day.Time(), err: err}
+	d.household(ctx)
+	d.link(ctx)
 	d.statement(ctx)
+	d.wealth(ctx)
 	d.links(ctx)
-	d.home(ctx)
+	d.news(ctx)
 	d.budgets(ctx)
+	d.look(ctx)
 	d.agent(ctx)
-	d.anna(ctx)
+	d.people(ctx)
+	d.workflow(ctx)
+	d.tidy(ctx)
 	return d.err
 }
 
-// A furnisher does what people and agents of the demo did, through the ops. It stops at the first
-// error.
+// A furnisher does what people and agents of the demo did. It stops at the first error.
 type furnisher struct {
-	app   *App
-	actor op.Actor
-	end   time.Time
-	err   error
+	app     *App
+	banks   *sandbox
+	today   time.Time
+	members [3]op.Actor
+	actor   op.Actor
+	err     error
 }
+
+// ago is a day before today.
+func (d *furnisher) ago(days int) string { return d.today.AddDate(0, 0, -days).Format(time.DateOnly) }
+
+// as makes a member the one who acts from here on.
+func (d *furnisher) as(member int) { d.actor = d.members[member] }
 
 // do calls an op and returns its answer.
 func (d *furnisher) do(ctx context.Context, name string, args map[string]any) map[string]any {
@@ -160,195 +128,213 @@ func asArgs(args map[string]any) (out map[string]any, err error) {
 	return out, err
 }
 
-// load puts transactions into the books as a sync does. Only those of the last weeks wait for
-// review: the household has worked through the others.
-func (d *furnisher) load(ctx context.Context, tx pg.Tx, rows iter.Seq[ledger.Incoming]) (int64, error) {
-	open := pg.Day(d.end.AddDate(0, 0, -demoReview))
-	var old, recent []ledger.Incoming
-	for r := range rows {
-		if r.Date.Time().Before(open.Time()) {
-			old = append(old, r)
-		} else {
-			recent = append(recent, r)
+// list is the records of an answer.
+func list(answer map[string]any, name string) []map[string]any {
+	rows, _ := answer[name].([]any)
+	out := make([]map[string]any, 0, len(rows))
+	for _, r := range rows {
+		if row, ok := r.(map[string]any); ok {
+			out = append(out, row)
 		}
 	}
-	var n int64
-	for _, part := range []struct {
-		rows   []ledger.Incoming
-		review bool
-	}{{old, false}, {recent, true}} {
-		if err := d.review(ctx, tx, part.review); err != nil {
-			return n, err
+	return out
+}
+
+// rest waits until all jobs have ended.
+func (d *furnisher) rest(ctx context.Context) {
+	for d.err == nil {
+		open, err := pg.Values[id.ID](ctx, d.app.DB, `select id from job where state in ('queued', 'running')`)
+		if d.err = err; err != nil || len(open) == 0 {
+			return
 		}
-		added, err := d.app.throughRules(ctx, tx, func(yield func(ledger.Incoming) bool) {
-			for _, r := range part.rows {
-				if !yield(r) {
-					return
-				}
+		for _, u := range open {
+			done, err := d.app.Jobs.Wait(ctx, u, time.Minute)
+			if err == nil && done.State != job.Succeeded {
+				err = fmt.Errorf("demo: %s %s: %+v", done.Kind, done.State, done.Error)
 			}
-		})
-		n += added
-		if err != nil {
-			return n, err
+			if d.err = err; err != nil {
+				return
+			}
 		}
 	}
-	return n, nil
 }
 
-// review enables or disables the built-in rule that asks for the review of every new transaction.
-func (d *furnisher) review(ctx context.Context, tx pg.Tx, on bool) error {
-	builtIn, err := pg.Value[id.ID](ctx, tx, `select id from rule where is_system`)
-	if err != nil {
-		return err
-	}
-	_, err = d.app.Rules.Patch(ctx, tx, rulebook.PatchRule{ID: builtIn.String(), Enabled: &on})
-	return err
-}
-
-// members lets the members sign in.
-func (d *furnisher) members(ctx context.Context) {
-	d.do(ctx, "user.create", map[string]any{
-		"name": demoMembers[2].name, "email": demoMembers[2].email, "role": "viewer",
-	})
+// household makes the members, what they agreed on, and their rules.
+func (d *furnisher) household(ctx context.Context) {
 	if d.err != nil {
 		return
 	}
-	type member struct {
-		ID    id.ID  `db:"id"`
-		Email string `db:"email"`
-	}
-	found, err := pg.All[member](ctx, d.app.DB, `select id, email from member where email is not null`)
-	d.err = err
-	before := d.actor
-	for _, m := range found {
+	d.actor = operator // nobody is there yet who could
+	for i, m := range demoMembers {
+		role := "admin"
+		if i == kim {
+			role = "viewer"
+		}
+		made := d.do(ctx, "user.create", map[string]any{"name": m.name, "email": m.email, "role": role})
+		if d.err != nil {
+			return
+		}
+		text, _ := made["id"].(string)
+		u, err := id.Parse(text)
+		if d.err = err; err != nil {
+			return
+		}
 		// Signed in as the member: a password that someone else sets would have to be replaced
 		// first.
-		d.actor = op.Actor{
-			Type: op.User, ID: m.ID, Scope: op.Full, Member: &m.ID, Session: &m.ID, Role: op.RoleAdmin, Proved: true,
+		d.members[i] = op.Actor{
+			Type: op.User, ID: u, Name: m.name, Scope: op.Full, Member: &u, Session: &u, Role: op.RoleAdmin,
+			Proved: true,
 		}
+	}
+	for i, m := range demoMembers {
+		d.as(i)
 		d.do(ctx, "login-method.create", map[string]any{
-			"user_id": m.ID.String(), "kind": "password", "identifier": m.Email, "password": demoPassword,
+			"user_id": d.actor.ID.String(), "kind": "password", "identifier": m.email, "password": demoPassword,
 		})
+		if d.err == nil {
+			_, d.err = d.app.Auth.NewCodes(ctx, d.actor)
+		}
+		d.members[i].Session = nil
 	}
-	d.actor = before
+	d.as(anna)
+	d.do(ctx, "setting.update", map[string]any{
+		"household_name": "Berger & Okafor (demo)", "default_currency": "EUR", "time_zone": demoZone,
+		"review_history": "from_link",
+	})
+	for _, slug := range []string{"vacation", "reimbursable", "warranty"} {
+		d.do(ctx, "tag.create", map[string]any{"slug": slug})
+	}
+	d.do(ctx, "rule.create", map[string]any{"rules": demoRules})
 }
 
-// statement imports a file that a bank without an interface gave.
-func (d *furnisher) statement(ctx context.Context) {
-	bank := d.do(ctx, "connection.create", map[string]any{"provider": "csv", "institution_name": "Harbour Bank"})
-	var file strings.Builder
-	file.WriteString("Date,Description,Amount\n")
-	for i, line := range []string{
-		"Harbour Electric,-84.00", "Irish Rail,-58.00", "Farmers Market,-23.40", "Interest,1.12", "Bookshop,-31.90",
-		"Murphy Lettings,-1120.00", "Refund Bookshop,12.00",
-	} {
-		fmt.Fprintf(&file, "%s,%s\n", d.end.AddDate(0, 0, -4*i-1).Format(time.DateOnly), line)
-	}
-	d.wait(ctx, d.do(ctx, "csv.import", map[string]any{
-		"id": bank["id"], "csv": file.String(), "file_name": "harbour-bank.csv", "default_currency": "EUR",
-	}))
+// demoRules put right what the demo's banks know only roughly.
+var demoRules = []map[string]any{
+	demoRule("Daniel’s salary", "brightwater", "income_salary", ""),
+	demoRule("Interest", "interest paid", "income_interest", ""),
+	demoRule("Child benefit", "kindergeld", "income_state_benefits", ""),
+	demoRule("Property tax", "property tax", "home_property_tax", "City of Mönchhain"),
+	demoRule("Car insurance", "huk24", "insurance_vehicle", "HUK24"),
+	demoRule("Home insurance", "allianz", "insurance_home", "Allianz"),
+	demoRule("Music school", "musikschule", "family_courses", "Musikschule Mönchhain"),
+	demoRule("Netflix and Disney+", "(?i)netflix|disney", "entertainment_tv_and_film", ""),
+	demoRule("Bakeries and cafés", "(?i)baeckerei|coffee house|cafe |zeit fuer brot", "food_and_drink_cafes",
+		""),
+	demoRule("Delivery and takeaway", "(?i)lieferando|pizza|doener", "food_and_drink_takeaway", ""),
+	demoRule("Amazon", "amzn", "shopping_online_marketplaces", "Amazon"),
+	demoRule("REWE", "rewe", "food_and_drink_groceries", "REWE"),
+	demoRule("Books", "(?i)thalia|dussmann", "shopping_books_and_stationery", ""),
+	demoRule("Drugstores", "(?i)dm drogerie|rossmann", "shopping_general_stores", ""),
+	demoRule("Hairdresser", "salon schnitt", "personal_care_hair_and_beauty", ""),
+	demoRule("Money between our accounts",
+		"(?i)^(household money|savings|rainy day|holiday fund|summer holiday|dinner with|garden and|pocket money)",
+		"transfers_between_accounts", ""),
+	demoRule("Card payments", "(?i)^(card payment 1009|visa gold 4421|payment received)",
+		"transfers_card_payments", ""),
 }
 
-// links confirms the account link of the card that appears twice.
-func (d *furnisher) links(ctx context.Context) {
+func demoRule(name, pattern, category, payee string) map[string]any {
+	actions := []any{map[string]any{"type": "set_category", "category_slug": category}}
+	if payee != "" {
+		actions = append(actions, map[string]any{"type": "assign_counterparty", "counterparty_name": payee})
+	}
+	how := "contains"
+	if len(pattern) > 4 && pattern[:4] == "(?i)" {
+		how = "matches"
+	}
+	return map[string]any{
+		"name": name, "priority": 10, "actions": actions,
+		"conditions": map[string]any{"field": "name", "op": how, "value": pattern},
+	}
+}
+
+// link links the simulated banks, which know the household up to some days ago.
+func (d *furnisher) link(ctx context.Context) {
 	if d.err != nil {
 		return
 	}
-	cards, err := pg.Values[id.ID](ctx, d.app.DB, `select id from account where type = 'credit' order by id limit 2`)
-	if d.err = err; err == nil && len(cards) == 2 {
-		d.do(ctx, "account-link.create", map[string]any{
-			"primary_account_id": cards[0].String(), "mirror_account_id": cards[1].String(), "kind": "mirror",
-			"confidence": "auto",
-		})
+	for i, given := range d.banks.linked() {
+		d.as(i)
+		d.do(ctx, "connection.create", given)
 	}
+	d.rest(ctx)
 }
 
-// wait waits until a job has ended.
-func (d *furnisher) wait(ctx context.Context, made map[string]any) {
+// demoReviewed are the accounts whose transactions the household looks at.
+var demoReviewed = []string{"Joint account", "Anna's account", "Visa Gold", "Daniel Everyday", "Blue Cash Card"}
+
+// news syncs what has happened at the banks since, for the members to look at.
+func (d *furnisher) news(ctx context.Context) {
 	if d.err != nil {
 		return
 	}
-	text, _ := made["id"].(string)
-	u, err := id.Parse(text)
-	if err != nil {
-		d.err = fmt.Errorf("demo: a job without an id: %w", err)
+	d.as(anna)
+	for _, name := range demoReviewed {
+		d.do(ctx, "account.update", map[string]any{
+			"id": d.account(ctx, name), "review_from": d.ago(demoReview - 1),
+		})
+	}
+	d.banks.reach(demoFamily(d.today, d.today))
+	d.sync(ctx)
+}
+
+// sync syncs the banks, one after the other.
+func (d *furnisher) sync(ctx context.Context) {
+	if d.err != nil {
 		return
 	}
-	done, err := d.app.Jobs.Wait(ctx, u, time.Minute)
-	if err == nil && done.State != job.Succeeded {
-		err = fmt.Errorf("demo: %s %s: %+v", done.Kind, done.State, done.Error)
-	}
+	banks, err := pg.Values[id.ID](ctx, d.app.DB, `select id from connection where provider <> 'csv' order by id`)
 	d.err = err
+	for _, c := range banks {
+		d.do(ctx, "connection.sync", map[string]any{"id": c.String()})
+		d.rest(ctx)
+	}
 }
 
-// agent makes the key of an assistant, and does what it did today.
-func (d *furnisher) agent(ctx context.Context) {
-	made := d.do(ctx, "key.create", map[string]any{
-		"name": "Evening helper", "scope": "full_access", "actor_type": "agent", "max_writes_per_day": 200,
-	})
+// account is the id of an account.
+func (d *furnisher) account(ctx context.Context, name string) string {
+	if d.err != nil {
+		return ""
+	}
+	u, err := pg.Value[id.ID](ctx, d.app.DB, `select id from account where name = $1`, name)
+	if err != nil {
+		d.err = fmt.Errorf("demo: account %s: %w", name, err)
+	}
+	return u.String()
+}
+
+// links confirms the account links that are clear, and leaves those of which only the members can
+// say what they are.
+func (d *furnisher) links(ctx context.Context) {
+	d.rest(ctx)
+	d.as(anna)
+	found := d.do(ctx, "account-link.list", map[string]any{"confidence": "auto"})
+	for _, l := range list(found, "account_links") {
+		between := map[any]bool{l["primary_account_name"]: true, l["mirror_account_name"]: true}
+		if between["Daniel Everyday"] && between["Anna's account"] || between["Rainy Day"] && between["Joint account"] {
+			continue
+		}
+		d.do(ctx, "account-link.update", map[string]any{"id": l["id"], "confidence": "confirmed"})
+	}
+	d.rest(ctx)
+}
+
+// tidy computes what a server computes in the background, and leaves statistics.
+func (d *furnisher) tidy(ctx context.Context) {
+	d.rest(ctx)
 	if d.err != nil {
 		return
 	}
-	secret, _ := made["key"].(string)
-	before := d.actor
-	if d.actor, d.err = d.app.Auth.Key(ctx, secret); d.err != nil {
-		return
-	}
-	d.file(ctx, "food_and_drink_groceries", "rewe", 12)
-	d.file(ctx, "food_and_drink_restaurants", "sumup", 12)
-	d.file(ctx, "transport_public_transport", "bvg", 12)
-	for _, r := range demoReports {
-		d.do(ctx, "report.create", r)
-	}
-	d.actor = before
-	if d.err == nil {
-		d.err = d.app.Auth.Flush(ctx, 0) // no server runs that would write when the key was used
-	}
-}
-
-// file files some payments of the inbox that a search finds.
-func (d *furnisher) file(ctx context.Context, category, search string, most int) {
-	found := d.do(ctx, "transaction.list", map[string]any{
-		"search": search, "tags": []any{"needs-review"}, "limit": most, "fields": "minimal",
-	})
-	rows, _ := found["transactions"].([]any)
-	var operations []any
-	for _, r := range rows {
-		row, _ := r.(map[string]any)
-		operations = append(operations, map[string]any{
-			"transaction_id": row["id"], "category": category, "tags_to_remove": []any{"needs-review"},
-		})
-	}
-	if len(operations) > 0 {
-		d.do(ctx, "transaction.change", map[string]any{"operations": operations})
-	}
-}
-
-// anna does what a person did: she decides a few herself, and writes why.
-func (d *furnisher) anna(ctx context.Context) {
-	if d.err != nil {
-		return
-	}
-	type member struct {
-		ID   id.ID  `db:"id"`
-		Name string `db:"name"`
-	}
-	anna, err := pg.One[member](ctx, d.app.DB, `select id, name from member where email = $1`, demoMembers[0].email)
+	conn, err := d.app.DB.Acquire(ctx)
 	if d.err = err; err != nil {
 		return
 	}
-	d.actor = op.Actor{
-		Type: op.User, ID: anna.ID, Name: anna.Name, Scope: op.Full, Member: &anna.ID, Role: op.RoleAdmin,
+	defer conn.Release()
+	if _, d.err = conn.Exec(ctx, `vacuum analyze`); d.err != nil {
+		return
 	}
-	d.file(ctx, "shopping_online_marketplaces", "amzn", 4)
-	found := d.do(ctx, "transaction.list", map[string]any{
-		"tags": []any{"needs-review"}, "limit": 1, "fields": "minimal", "min_amount": 50,
-	})
-	rows, _ := found["transactions"].([]any)
-	for _, r := range rows {
-		row, _ := r.(map[string]any)
-		d.do(ctx, "comment.create", map[string]any{
-			"transaction_id": row["id"], "content": "Daniel, was this for the trip?",
-		})
+	for _, c := range append(d.app.Patterns.Chores(), d.app.Accounts.Chores()...) {
+		if d.err == nil {
+			d.err = c.Do(ctx)
+		}
 	}
 }

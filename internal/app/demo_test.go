@@ -111,17 +111,21 @@ func (s stage) look(name string) {
 	}
 	defer c.Close(context.Background()) //nolint:errcheck // it only read
 	for what, sql := range map[string]string{
-		"an inbox": `select count(*) between 200 and 400 from transaction_tag x join tag g on g.id = x.tag_id
+		"an inbox": `select count(*) between 8 and 40 from transaction_tag x join tag g on g.id = x.tag_id
 			where g.slug = 'needs-review' and x.present`,
-		"today":          `select max(date) >= current_date - 1 from transaction`,
-		"rules":          `select count(*) > 5 from rule`,
+		"today":          `select max(date) >= current_date - 2 from transaction`,
+		"rules":          `select count(*) > 10 from rule`,
 		"counterparties": `select count(*) > 2 from counterparty`,
 		"members":        `select count(*) = 3 from login`,
-		"an agent's day": `select count(*) > 2 from change where actor_type = 'agent'`,
+		"an agent's day": `select count(*) > 3 from change where actor_type = 'agent' and actor_name = 'Evening helper'`,
 		"a used key":     `select count(*) = 1 from token where actor_type = 'agent' and last_used_at is not null`,
-		"reports":        `select count(*) > 1 from report`,
 		"an import":      `select count(*) = 1 from change where cause = 'import'`,
-		"account links":  `select count(*) > 0 from account_link`,
+		"a split":        `select count(*) = 1 from transaction where is_split`,
+		"comments":       `select count(*) >= 3 from comment`,
+		"people who act": `select count(*) = 0 from change where actor_name not in ('Anna Berger', 'Daniel Okafor',
+			'Evening helper', 'Auto-categorize', 'coffer')`,
+		"butchers outside cafés": `select count(*) = 0 from transaction t join descriptor d on d.id = t.descriptor_id
+			join category c on c.id = t.category_id where d.name ~ 'METZGEREI' and c.slug = 'food_and_drink_cafes'`,
 	} {
 		var ok bool
 		if err := c.QueryRow(s.Context(), sql).Scan(&ok); err != nil || !ok {

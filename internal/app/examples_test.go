@@ -88,6 +88,10 @@ func demo(t *testing.T, database string) {
 			map[string]any{"type": "add_tag", "tag_slug": "shared"},
 		},
 	}}})
+	call("transaction.create", map[string]any{
+		"account_id": mustValues[id.ID](t, a.DB, `select id from account order by id limit 1`)[0].String(),
+		"date":       "2020-01-02", "amount": 12.5, "name": "Corner shop",
+	})
 	exec(`update transaction set short_id = case n when 1 then 'k3xK9a2Q' when 2 then 'm7Pz2LbR' else 'p9WnT4cE' end
 		from (select id, row_number() over (order by date desc, id) as n from transaction limit 3) f
 			where f.id = transaction.id`)
@@ -98,6 +102,10 @@ func demo(t *testing.T, database string) {
 	exec(records)
 	call("account-link.create", map[string]any{
 		"primary_account_id": "k3xK9a2Q", "mirror_account_id": "p9WnT4cE",
+		"kind": "transfer",
+	})
+	call("account-link.create", map[string]any{
+		"primary_account_id": "m7Pz2LbR", "mirror_account_id": "p9WnT4cE",
 		"kind": "transfer",
 	})
 	working, stop := context.WithCancel(ctx)
@@ -112,6 +120,8 @@ func demo(t *testing.T, database string) {
 	work.Wait()
 	exec(`update account_link set short_id = 'k3xK9a2Q'
 		where id = (select account_link_id from link_match order by id limit 1)`)
+	exec(`update account_link set short_id = 'm7Pz2LbR'
+		where id = (select id from account_link where short_id <> 'k3xK9a2Q' order by id desc limit 1)`)
 	exec(`update link_match set short_id = 'm7Pz2LbR'
 		where id = (select m.id from link_match m join account_link l on l.id = m.account_link_id
 		where l.short_id = 'k3xK9a2Q' limit 1)`)
@@ -173,6 +183,8 @@ const records = `
 	insert into login (id, short_id, member_id, kind, identifier, proof)
 		select gen_random_uuid(), 'm7Pz2LbR', id, 'password', 'anna.berger', 'x' from member
 		where short_id = 'k3xK9a2Q';
+	insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type)
+	values (gen_random_uuid(), 'c8LnK2dR', 'calendar', 'calendar', '', 'calendar', 'read_only', 'user');
 	insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, member_id)
 		select gen_random_uuid(), s, k, decode(md5(s), 'hex'), 'x', 'laptop', 'full_access', 'user', m.id
 		from member m, (values ('k3xK9a2Q', 'api_key'), ('p9WnT4cE', 'api_key'), ('m7Pz2LbR', 'session')) v (s, k)
@@ -276,7 +288,7 @@ func later(o *op.Op) int {
 		return 6
 	case o.Status == http.StatusNoContent && (verb == "delete" || verb == "revoke"):
 		return 3
-	case verb == "merge":
+	case verb == "merge", o.Name == "payee.name":
 		return 5
 	case o.Writes:
 		return 2

@@ -22,6 +22,29 @@ func MakeDemo(ctx context.Context, config Config, name string) error {
 	return d.keeping(ctx, func(c *pgx.Conn) error { return d.ensure(ctx, c) })
 }
 
+// FillDemo fills an empty database as coffer demo does.
+func FillDemo(ctx context.Context, config Config, name string) error {
+	return demo{config: config, progress: io.Discard}.fill(ctx, name)
+}
+
+// ReopenDemo opens a demo as its next start does, and syncs its banks.
+func ReopenDemo(ctx context.Context, config Config, name string) error {
+	banks := &sandbox{}
+	defer banks.close()
+	a, err := demo{config: config}.open(ctx, name, banks)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	working, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- a.Jobs.Run(working) }()
+	defer func() { stop(); <-ended }()
+	f := &furnisher{app: a, actor: operator}
+	f.sync(ctx)
+	return f.err
+}
+
 // Spoken shows a line of a transcript to a person.
 var Spoken = spoken
 

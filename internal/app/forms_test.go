@@ -48,7 +48,7 @@ var formFields = map[string]formRef{
 	"counterparty.id": {kind: "counterparty"}, "counterparty.into": {kind: "counterparty", second: true},
 	"counterparty_id":        {kind: "counterparty"},
 	"assign_counterparty.id": {kind: "counterparty"}, "unlink_counterparty_transactions.id": {kind: "counterparty"},
-	"key.id": {kind: "key"}, "job_id": {kind: "job"}, "login_id": {kind: "login"}, "session_id": {kind: "session"},
+	"calendar-link.id": {}, "key.id": {kind: "key"}, "job_id": {kind: "job"}, "login_id": {kind: "login"}, "session_id": {kind: "session"},
 	// Records of a signed-in member. TestOwnRecords names these, because a key has none.
 	"me.login_id": {}, "me.session_id": {}, "me.assistant_id": {},
 	"assistant_id": {kind: "assistant"}, "client_id": {}, "application_id": {},
@@ -62,7 +62,7 @@ var formFields = map[string]formRef{
 	"transaction.tag.tag_slug": {kind: "tag", slug: true, registers: true}, "transaction.untag.tag_slug": {kind: "tag", slug: true},
 	"transaction.create.tags": {kind: "tag", slug: true, registers: true}, "transaction_id": {kind: "transaction"}, "transaction_ids": {kind: "transaction"},
 	"tag.create.slug": {}, "tag.create.name": {}, "category.create.slug": {},
-	"account-link.id": {kind: "account-link"}, "match_id": {kind: "match"}, "primary_account_id": {kind: "account"},
+	"account-link.id": {kind: "account-link"}, "account-link.ids": {kind: "account-link"}, "match_id": {kind: "match"}, "primary_account_id": {kind: "account"},
 	"mirror_account_id": {kind: "account", second: true}, "account.into": {kind: "account", second: true},
 	"rule.id": {kind: "rule"}, "rule_ids": {kind: "rule"}, "rule.rehearse.replace": {kind: "rule"},
 	"category_slug": {kind: "category", slug: true}, "rule.tag_slug": {}, "counterparty_name": {},
@@ -178,7 +178,8 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 			case formOne(q.Schema).Type == "object" && (q.Required || len(at) < len(p.path) &&
 				slices.Equal(at, p.path[:len(at)])):
 				v = build(formOne(q.Schema), at)
-			case q.Required, q.Name == beside:
+			case q.Required, q.Name == beside,
+				p.op.ID() == "transaction.create" && slices.Contains([]string{"account_id", "date", "amount", "name"}, q.Name):
 				v = fill(formPlace{op: p.op, path: at, prop: q})
 			default:
 				continue
@@ -253,6 +254,8 @@ func formPlain(p op.Prop) any {
 		return "USD"
 	case "payee":
 		return "I0HKmjMnaXA"
+	case "amount": // as people type it
+		return "75,05"
 	case "tsv":
 		return "slug\tdisplay_name\n"
 	case "website_url", "logo_url", "url":

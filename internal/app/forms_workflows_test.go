@@ -37,6 +37,14 @@ func (c *formCast) valid(t *testing.T) func(formPlace) any {
 		if r, _, _ := p.ref(); r.kind != "" {
 			return c.get(t, r).id.String()
 		}
+		if p.prop.Name == "payees" { // whose transactions the call takes
+			args := c.book.cash()
+			n := formCount.Add(1)
+			name := fmt.Sprintf("kiosk %c%c%c", 'a'+n%26, 'a'+n/26%26, 'a'+n/676%26)
+			args["name"] = name
+			c.book.do(t, "transaction.create", args)
+			return id.KeyOf(name).String()
+		}
 		return formPlain(p.prop)
 	}
 }

@@ -1,11 +1,17 @@
 package app
 
 import (
+	"io"
+	"net/http"
 	"slices"
+	"strings"
+	"time"
 
+	"coffer/internal/auth"
 	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/rest"
+	"coffer/internal/total"
 	"coffer/internal/workflow"
 )
 
@@ -33,6 +39,31 @@ func (a *App) jobEvents() rest.Raw {
 			"each event contains the job.",
 	}
 }
+
+// calendar is the feed of a calendar link. It is not an op, because the token in its address is the
+// caller's only credential: calendar apps send no other.
+func (a *App) calendar() rest.Raw {
+	return rest.Raw{
+		Route: "GET " + auth.CalendarPath + "{file}", Scope: op.Open, Name: "calendar.feed", Type: "text/calendar",
+		Summary: "Shows the payments of the next half year to a calendar app. The address is that of a calendar link.",
+		Serve: func(w http.ResponseWriter, r *http.Request) error {
+			token, _ := strings.CutSuffix(r.PathValue("file"), ".ics")
+			link, err := a.Auth.Calendar(r.Context(), token)
+			if err != nil {
+				return err
+			}
+			ahead, err := a.Totals.Upcoming(r.Context(), a.DB, total.UpcomingRequest{Days: calendarDays})
+			if err != nil {
+				return err
+			}
+			w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
+			_, _ = io.WriteString(w, ahead.Calendar(link.Amounts, time.Now())) // a reader that has gone needs no answer
+			return nil
+		},
+	}
+}
+
+const calendarDays = 183
 
 // transcript streams the messages, calls and results of a run. It is not an op, because it lasts as
 // long as the run.

@@ -107,6 +107,12 @@ func (s *said) kinds() map[string]func() map[string]any {
 				"confidence": s.pick("confirmed", "rejected"),
 			}
 		},
+		"account-link.review": func() map[string]any {
+			return map[string]any{
+				"ids":   []any{s.any(`select short_id from account_link where deleted_at is null order by id`)},
+				"force": true, "confidence": s.pick("confirmed", "rejected"),
+			}
+		},
 		"account-link.match": func() map[string]any {
 			found := s.any(`select l.short_id || m.short_id from link_match m join account_link l on l.id = m.account_link_id
 				where l.deleted_at is null order by m.id`)

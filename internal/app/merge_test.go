@@ -368,7 +368,7 @@ func TestMergedLinksDoNotWait(t *testing.T) {
 		t.Errorf("the change is called %q, not %q: %v", change.Summary, want, err)
 	}
 	m.revert(*done.Result.Change)
-	if after := waiting(); before < 4 || merged != 0 || after != before {
+	if after := waiting(); before < 3 || merged != 0 || after != before {
 		t.Errorf("listed %d times before, %d times once merged and %d times after the revert", before, merged, after)
 	}
 }

@@ -48,11 +48,24 @@ func (a *App) screens() []rest.Raw {
 	for _, p := range append(web.Screens(), slices.Sorted(maps.Keys(web.Moved()))...) {
 		raw = append(raw, rest.Raw{Route: "GET " + p, Scope: op.Open, Handler: a.members(serve)})
 	}
+	adds := ui.ServeAdd
+	if !ui.Built() {
+		adds = withoutApp
+	}
+	raw = append(raw, rest.Raw{Route: "GET /add", Scope: op.Open, Handler: a.members(adds)},
+		// The service worker takes what other apps share; without it, people choose the file.
+		rest.Raw{
+			Route: "POST /share", Scope: op.Open, MaxBody: maxShared,
+			Handler: http.RedirectHandler("/import", http.StatusSeeOther),
+		})
 	for _, p := range ui.Files() {
 		raw = append(raw, rest.Raw{Route: "GET " + p, Scope: op.Open, Handler: http.HandlerFunc(ui.ServeFile)})
 	}
 	return raw
 }
+
+// maxShared is as large as a statement may be. Nothing of it is read here.
+const maxShared = 32 << 20
 
 var withoutAppBody = page.Parse(`
 <p class="lead">Run <code>make build</code> (requires npm) to include it, or use a release.</p>

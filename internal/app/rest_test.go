@@ -340,7 +340,7 @@ func TestRateLimits(t *testing.T) {
 
 func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldOn(t, pgtest.URL(t), app.Config{Listen: "127.0.0.1:18080"})
 	for path, kind := range map[string]string{
 		"/docs": "text/html", "/docs/style.css": "text/css",
 		"/openapi.json": "application/json", "/openapi.yaml": "application/yaml",
@@ -359,6 +359,9 @@ func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 		}
 	}
 	page := w.send(t, exchange{method: "GET", path: "/docs"}).body
+	if strings.Count(page, "COFFER_SERVER=http://127.0.0.1:18080 ") != 1 {
+		t.Error("the reference does not show the server's address")
+	}
 	for _, o := range app.Menu() {
 		if o.Route != "" && !strings.Contains(page, fmt.Sprintf(`id="%s"`, o.Name)) {
 			t.Errorf("%s is not on the page", o.Name)

@@ -31,6 +31,7 @@ var forPeople = map[string]string{
 	"connection.create": "fields provider=plaid, provider=teller",
 	"connection.update": "fields paused, user_id, sync_interval_seconds",
 	"connection.delete": "always", "connection.repaired": "always", "quarantine.delete": "always",
+	"calendar-link.create": "always", "calendar-link.revoke": "always",
 	"account.remove": "always",
 	"account.merge":  "always", "account.refresh-balance": "always",
 	"view.create": "always", "view.update": "always", "view.delete": "always",

@@ -18,6 +18,7 @@ import (
 	"coffer/internal/household"
 	"coffer/internal/id"
 	"coffer/internal/modelsim"
+	"coffer/internal/seal"
 	"coffer/internal/setting"
 	"github.com/spf13/cobra"
 )
@@ -175,7 +176,11 @@ func (s *sandbox) start() error {
 	if s.seed == 0 {
 		s.seed = rand.Uint64N(1 << 40) //nolint:gosec // which made-up household is no secret
 	}
-	o := household.Options{Seed: s.seed, Transactions: s.rows, Years: 2, End: time.Now(), Purposes: true}
+	return s.open(household.Options{Seed: s.seed, Transactions: s.rows, Years: 2, End: time.Now(), Purposes: true})
+}
+
+// open starts the simulators with the banks of that household.
+func (s *sandbox) open(o household.Options) error {
 	var err error
 	if s.plaid, err = banksim.NewPlaid(banksim.PlaidOptions{
 		Addr: s.plaidAddr, ClientID: sandboxSecret,
@@ -198,13 +203,45 @@ func (s *sandbox) start() error {
 
 // close stops the simulators that were started.
 func (s *sandbox) close() {
-	s.plaid.Close()
+	if s.plaid != nil {
+		s.plaid.Close()
+	}
 	if s.teller != nil {
 		s.teller.Close()
 	}
 	if s.model != nil {
 		s.model.Close()
 	}
+}
+
+// linked links a bank of each provider, and returns what connection.create takes for each. The same
+// household gives the same again.
+func (s *sandbox) linked() []map[string]any {
+	public, _ := s.plaid.NewItem("")
+	e := s.teller.Enroll()
+	return []map[string]any{
+		{"provider": "plaid", "credentials": map[string]any{"public_token": public}},
+		{"provider": "teller", "credentials": map[string]any{"access_token": e.AccessToken, "enrollment_id": e.ID}},
+	}
+}
+
+// reach lets the linked banks know the household up to a later end.
+func (s *sandbox) reach(o household.Options) {
+	for _, b := range append(s.plaid.Books(), s.teller.Books()...) {
+		b.Reach(o)
+	}
+}
+
+// values configures the simulators in the place of providers and models of the environment.
+func (s *sandbox) values(c *Config) {
+	c.Providers = Providers{
+		"plaid": {
+			"client_id": sandboxSecret, "secret": sandboxSecret, "environment": "sandbox", "url": s.plaid.URL(),
+		},
+		"teller": {"application_id": "app_sandbox", "environment": "sandbox", "url": s.teller.URL()},
+	}
+	c.AnthropicKey, c.AnthropicURL = seal.Secret{}, ""
+	c.OpenAIKey, c.OpenAIURL = seal.Secret{}, s.model.Base(modelsim.OpenAI)
 }
 
 // variables returns the environment that coffer serve needs to use the simulators, for a shell.

@@ -13,7 +13,7 @@ import (
 )
 
 // Every search, with and without deleted transactions, in every order and beside other filters,
-// finds what reading all names finds.
+// finds what reading everything that they are shown with finds.
 func TestSearchesWithDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -27,8 +27,12 @@ func TestSearchesWithDeleted(t *testing.T) {
 		Text    string `db:"text"`
 		Deleted bool   `db:"deleted"`
 	}
-	rows, err := pg.All[row](t.Context(), w.DB, `select t.id::text as id, d.name || e'\n' || d.merchant_name || e'\n' || d.detail as text,
-		t.deleted_at is not null as deleted from transaction t join descriptor d on d.id = t.descriptor_id`)
+	rows, err := pg.All[row](t.Context(), w.DB, `select t.id::text as id, t.deleted_at is not null as deleted,
+			concat_ws(e'\n', d.name, d.merchant_name, d.detail, c.display_name, p.name,
+				coalesce(nullif(a.display_name, ''), a.name), (select string_agg(g.slug, e'\n')
+				from transaction_tag x join tag g on g.id = x.tag_id where x.transaction_id = t.id and x.present)) as text
+		from transaction t join descriptor d on d.id = t.descriptor_id join account a on a.id = t.account_id
+			left join category c on c.id = t.category_id left join counterparty p on p.id = t.counterparty_id`)
 	if err != nil {
 		t.Fatal(err)
 	}

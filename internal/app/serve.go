@@ -185,13 +185,12 @@ func (a *App) greet(ctx context.Context, address string) {
 			"rand -base64 32")
 	}
 	if made, err := a.Auth.Any(ctx); err == nil && !made {
-		a.Log.Info("no one can sign in yet; create a key on this machine: coffer key create --name me " +
-			"--scope full_access")
 		if link, err := a.setupLink(ctx); err == nil {
 			fmt.Fprintf(os.Stderr, "\n  Set up your household in a browser (link valid for one day):\n\n    "+
 				"%s\n\n", link)
 		} else {
-			a.Log.Error("no setup link", "error", errs.LogText(err))
+			a.Log.Error("no setup link; create a key on this machine: coffer key create --name me --scope full_access",
+				"error", errs.LogText(err))
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestToolSets(t *testing.T) {
 		want               []string
 		most               int
 	}{
-		{"all", w.key, "/mcp/key", nil, menuNames(op.Full), 36_000},
+		{"all", w.key, "/mcp/key", nil, menuNames(op.Full), 37_000},
 		{"read-only", w.reader, "/mcp/key", nil, menuNames(op.Read), 20_000},
 		{"core", w.key, "/mcp/key?tools=core", nil, core, 20_000},
 		{"core by header", w.key, "/mcp/key", http.Header{"X-Mcp-Toolsets": {"core"}}, core, 20_000},

@@ -51,8 +51,11 @@ func flip(s string, at int) string {
 	return string(b)
 }
 
-// forgers are the ways to make a delivery that looks right and is not.
-func (b *bankWorld) forgers(t *testing.T, stranger *banksim.Plaid, otherTeller *banksim.Teller) []forger {
+// forgers are the ways to make a delivery that looks right and is not. Who signs holds clock,
+// because a forger may have moved the simulator's.
+func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banksim.Plaid,
+	otherTeller *banksim.Teller,
+) []forger {
 	t.Helper()
 	news := func(n int) (banksim.Delivery, error) {
 		return b.plaid.Webhook(b.books[0].ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": n})
@@ -95,7 +98,6 @@ func (b *bankWorld) forgers(t *testing.T, stranger *banksim.Plaid, otherTeller *
 		return func(d *banksim.Delivery) { d.Header.Set("Teller-Signature", change(d.Header.Get("Teller-Signature"))) }
 	}
 	const plaid, teller = "Plaid-Verification", "Teller-Signature"
-	var clock sync.Mutex // the simulator's, which all who sign share
 	at := func(skew time.Duration, advance func(time.Duration),
 		first func(int) (banksim.Delivery, error),
 	) func(int) (banksim.Delivery, error) {
@@ -171,7 +173,8 @@ func TestForgedDeliveries(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(other.Close)
-	forgers := b.forgers(t, stranger, other)
+	var clock sync.Mutex
+	forgers := b.forgers(t, &clock, stranger, other)
 	client := hammerClient(t)
 	var next, good atomic.Int64
 	var answers sync.Map
@@ -196,8 +199,10 @@ func TestForgedDeliveries(t *testing.T) {
 				count, _ := answers.LoadOrStore(status, new(atomic.Int64))
 				count.(*atomic.Int64).Add(1)
 				if n%between == 0 { // the control: the same bytes as they were signed are taken
+					clock.Lock()
 					d, err := b.teller.Webhook(fmt.Sprintf("wh_true_%d", n), "transactions.processed",
 						map[string]any{"enrollment_id": "nobody"})
+					clock.Unlock()
 					if err != nil {
 						t.Error(err)
 						return

@@ -12,8 +12,8 @@ import (
 // still to come have their place already.
 var levels = [][]string{
 	0:  {"errs", "money", "id", "text", "seal", "reach"},
-	1:  {"pg", "rule", "bank", "model", "household", "web", "lan", "qr", "cron"},
-	2:  {"op", "page", "due", "conduct", "ruleview", "banksim", "modelsim"},
+	1:  {"pg", "rule", "bank", "model", "household", "web", "lan", "qr", "cron", "search", "payeename"},
+	2:  {"op", "page", "due", "conduct", "ruleview", "sift", "banksim", "modelsim"},
 	3:  {"auth", "job", "measure"},
 	4:  {"journal", "notify"},
 	5:  {"filing", "account", "phrase"},
@@ -21,7 +21,7 @@ var levels = [][]string{
 	7:  {"counterparty", "pattern", "review"},
 	8:  {"total"},
 	9:  {"rulebook", "reference", "report", "accountlink", "setting", "view", "target", "byhand"},
-	10: {"feed", "overview", "workflow", "removal"},
+	10: {"feed", "overview", "workflow", "removal", "payee"},
 	11: {"linksession", "statement", "member", "watch"},
 	12: {"webhook"},
 	13: {"rest", "mcp", "cli", "signin", "linkpage"},
@@ -52,6 +52,7 @@ var only = map[string][]string{
 	"reach":           {},
 	"cron":            {},
 	"rule":            pure,
+	"search":          pure,
 	"rule/ruletest":   append([]string{"rule"}, pure...),
 	"bank":            pure,
 	"bank/banktest":   provider,

@@ -89,9 +89,10 @@ func (a *Auth) Key(ctx context.Context, presented string) (op.Actor, error) {
 	type held struct {
 		credential
 		Administers bool `db:"administers"`
+		OnlyAdds    bool `db:"only_adds"`
 	}
 	c, err := pg.One[held](ctx, a.db.Reserved(), `
-		select 'administer' = any(t.may) as administers, t.id, t.scope, t.actor_type,
+		select 'administer' = any(t.may) as administers, only_may <> '{}' as only_adds, t.id, t.scope, t.actor_type,
 			coalesce(t.actor_name, t.name) as actor_name, t.member_id, m.role,
 			coalesce(t.expires_at <= now(), false) as expired, t.revoked_at is not null
 				or m.deleted_at is not null as revoked
@@ -109,7 +110,7 @@ func (a *Auth) Key(ctx context.Context, presented string) (op.Actor, error) {
 	}
 	a.touch(c.ID)
 	actor := c.actor(presented)
-	actor.Key, actor.Administers = &c.ID, c.Administers
+	actor.Key, actor.Administers, actor.OnlyAdds = &c.ID, c.Administers, c.OnlyAdds
 	return actor, nil
 }
 

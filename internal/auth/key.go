@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"time"
@@ -23,6 +24,7 @@ type Key struct {
 	ActorName       *string  `json:"actor_name" db:"actor_name"`
 	MaxWritesPerDay *int     `json:"max_writes_per_day" db:"max_writes_per_day" doc:"Daily write limit of this key, one write per changed transaction and record; null means no limit"`
 	May             []string `json:"may" db:"may" enum:"administer" doc:"Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people)"`
+	Only            []string `json:"only" db:"only_may" enum:"add" doc:"Limits the key: with add it may only add transactions, and read the names of accounts and payees"`
 	UserID          *id.ID   `json:"user_id" db:"member_id" doc:"Owner of the key: it ends with the member and is limited by the member's role; null means no owner"`
 	CreatedAt       pg.Time  `json:"created_at" db:"created_at"`
 	LastUsedAt      *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
@@ -39,7 +41,7 @@ type NewKey struct {
 	Secret string `json:"key" db:"-" doc:"The key itself, shown only once" example:"coffer_4f8Kq2Lz…"`
 }
 
-const keyColumns = `id, short_id, name, prefix, scope, actor_type, actor_name, max_writes_per_day, may, member_id, created_at, last_used_at, expires_at, revoked_at`
+const keyColumns = `id, short_id, name, prefix, scope, actor_type, actor_name, max_writes_per_day, may, only_may, member_id, created_at, last_used_at, expires_at, revoked_at`
 
 // CreateKey is the input of Create.
 type CreateKey struct {
@@ -50,6 +52,7 @@ type CreateKey struct {
 	ExpiresAt       *pg.Time `json:"expires_at,omitempty" doc:"When it expires; never if omitted"`
 	MaxWritesPerDay *int     `json:"max_writes_per_day,omitempty" minimum:"0" maximum:"1000000" doc:"Daily write limit, one write per changed transaction and record; 2,000 by default for an agent's key"`
 	May             []string `json:"may,omitempty" enum:"administer" maxItems:"1" doc:"administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person who has just signed in can grant it, or the command line on the server"`
+	Only            []string `json:"only,omitempty" enum:"add" maxItems:"1" doc:"add limits the key to POST /transactions and the names of accounts and payees, for a phone's shortcuts. It requires full_access"`
 }
 
 // Administer lets an agent's key do what is otherwise reserved for people.
@@ -75,12 +78,25 @@ func checkMay(ctx context.Context, in CreateKey) error {
 	return nil
 }
 
+// checkOnly rejects limits that contradict the key's other rights.
+func checkOnly(in CreateKey) error {
+	switch {
+	case len(in.Only) == 0:
+		return nil
+	case in.Scope != op.Full.String():
+		return errs.Field("only", "conflict", "requires scope full_access")
+	case len(in.May) > 0:
+		return errs.Field("only", "conflict", "can't be combined with may")
+	}
+	return nil
+}
+
 const agentWritesPerDay = 2000
 
 // Create creates a key and returns it once. It belongs to the member who creates it: it ends with
 // the member and is limited by the member's role.
 func (a *Auth) Create(ctx context.Context, tx pg.Tx, in CreateKey) (NewKey, error) {
-	if err := checkMay(ctx, in); err != nil {
+	if err := cmp.Or(checkMay(ctx, in), checkOnly(in)); err != nil {
 		return NewKey{}, err
 	}
 	return a.create(ctx, tx, in, op.ActorOf(ctx).Member)
@@ -100,13 +116,14 @@ func (a *Auth) create(ctx context.Context, tx pg.Tx, in CreateKey, member *id.ID
 		fresh := id.New()
 		out.Key, err = pg.One[Key](ctx, tx, `
 			insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name,
-				max_writes_per_day, may, expires_at, member_id)
+				max_writes_per_day, may, only_may, expires_at, member_id)
 			values (@id, @short, 'api_key', @hash, @prefix, @name, @scope, @type, @actor, @writes,
-				coalesce(@may, '{}'::text[]), @expires, @member)
+				coalesce(@may, '{}'::text[]), coalesce(@only, '{}'::text[]), @expires, @member)
 			returning `+keyColumns, pg.Args{
 			"id": fresh, "short": fresh.Short(), "hash": hash[:], "prefix": keyPrefix + random[:shownRandom],
 			"name": in.Name, "scope": in.Scope,
 			"type": in.ActorType, "actor": in.ActorName, "writes": in.MaxWritesPerDay, "may": in.May,
+			"only":    in.Only,
 			"expires": in.ExpiresAt, "member": member,
 		})
 		return err

@@ -5,7 +5,7 @@ import "coffer/internal/op"
 // Ops is auth's menu. It has no tools for keys, because agents must not manage them. Deleting a
 // user belongs to feed, which sees what a user owns.
 func (a *Auth) Ops() []*op.Op {
-	return append(a.myOps(),
+	return append(append(a.myOps(), a.calendarOps()...),
 		op.Reading(op.Spec{
 			Name: "key.me", Route: "GET /keys/me", Scope: op.AnyKey,
 			Summary: "Shows the calling key and its permissions.",

@@ -52,6 +52,7 @@ type Row struct {
 // A Book is the bank's data for one connection. Its methods may be called while a server reads it.
 type Book struct {
 	mu       sync.Mutex
+	provider string
 	id       string // the item or the enrolment
 	bank     text.Untrusted
 	accounts []Account
@@ -81,12 +82,26 @@ type change struct {
 
 // newBook takes a household's connection through that provider.
 func newBook(o household.Options, provider string, makeID func(id string, n int) string) *Book {
-	h := household.New(o)
-	b := &Book{rows: make(map[string]*kept)}
+	b := &Book{rows: make(map[string]*kept), provider: provider}
+	b.makeID = func(n int) string { return makeID(b.id, n) }
+	b.reach(household.New(o))
+	return b
+}
+
+// Reach adds what has happened at the bank since: the rows of the same household at a later end
+// that are not there yet, and its balances then.
+func (b *Book) Reach(o household.Options) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reach(household.New(o))
+}
+
+func (b *Book) reach(h *household.Household) {
 	names := make(map[int]string)
+	b.accounts = nil
 	for i, a := range h.Accounts {
 		c := h.Connections[a.Connection]
-		if c.Provider != provider {
+		if c.Provider != b.provider {
 			continue
 		}
 		b.id, b.bank, names[i] = c.ProviderID, c.Institution, a.ProviderID
@@ -96,10 +111,9 @@ func newBook(o household.Options, provider string, makeID func(id string, n int)
 			Currency: a.Currency, Current: a.Current, Available: a.Available, Limit: a.Limit,
 		})
 	}
-	b.makeID = func(n int) string { return makeID(b.id, n) }
 	for t := range h.Transactions() {
 		account, ours := names[t.AccountIndex]
-		if !ours {
+		if !ours || b.rows[t.ProviderID] != nil {
 			continue
 		}
 		r := Row{
@@ -115,7 +129,6 @@ func newBook(o household.Options, provider string, makeID func(id string, n int)
 		}
 		b.put(r)
 	}
-	return b
 }
 
 // ID returns the provider's id of the connection: Plaid's item, Teller's enrolment.

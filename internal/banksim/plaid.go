@@ -266,7 +266,9 @@ func (p *Plaid) NewItem(webhook string) (publicToken string, book *Book) {
 
 func (p *Plaid) newItem(webhook string) (string, *Book) {
 	o := p.o.Household
-	o.Seed += uint64(p.count)
+	if o.Seed += uint64(p.count); p.count > 0 {
+		o.Family = time.Time{} // there is one family, and whatever else is linked is another household's
+	}
 	p.count++
 	it := &item{webhook: webhook, token: "access-sandbox-" + uuid("access", o.Seed, p.count)}
 	it.book = newBook(o, "plaid", func(id string, n int) string { return token(37, id, "row", n) })
@@ -288,6 +290,17 @@ func (p *Plaid) Book(itemID string) *Book {
 		return it.book
 	}
 	return nil
+}
+
+// Books returns the banks' data of all items, in the order in which they were linked.
+func (p *Plaid) Books() []*Book {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []*Book
+	for _, it := range p.order {
+		out = append(out, it.book)
+	}
+	return out
 }
 
 func (p *Plaid) byID(itemID string) *item {

@@ -93,7 +93,9 @@ func (t *Teller) Enroll() Enrolment {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.o.Household
-	o.Seed += uint64(t.count)
+	if o.Seed += uint64(t.count); t.count > 0 {
+		o.Family = time.Time{} // there is one family, and whatever else is linked is another household's
+	}
 	t.count++
 	b := newBook(o, "teller", func(id string, n int) string {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s row %d", id, n))
@@ -114,6 +116,17 @@ func (t *Teller) Book(enrolmentID string) *Book {
 		}
 	}
 	return nil
+}
+
+// Books returns the banks' data of all enrolments.
+func (t *Teller) Books() []*Book {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []*Book
+	for _, e := range t.enrolments {
+		out = append(out, e.book)
+	}
+	return out
 }
 
 func tellerFail(w http.ResponseWriter, status int, code string) {

@@ -16,7 +16,6 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"coffer/internal/text"
 )
 
 // Rules store transactions and run the rules over them.
@@ -47,13 +46,18 @@ func (h *Hand) Subjects() []journal.Subject { return []journal.Subject{subject{h
 // Ops is the menu of what is entered by hand.
 func (h *Hand) Ops() []*op.Op {
 	return []*op.Op{
-		op.Once(op.Writing(op.Spec{
+		op.Exact(op.Once(op.Writing(op.Spec{
 			Name: "transaction.create", Route: "POST /transactions", Tool: "add_transaction",
 			Summary: "Adds a transaction manually, such as a cash payment.",
 			Agent: "Adds a transaction manually, such as cash. Use only when a person asks. If the bank " +
 				"reports the same payment later, the two are matched and totals count one. It goes to the " +
 				"review queue.",
-		}, h.Add)),
+			Adds: &op.Adding{Fields: []string{
+				"id", "short_id", "date", "amount", "iso_currency_code", "name", "payee_name", "account_id",
+				"account_name", "category", "category_display_name",
+			}},
+		}, h.Add)), []string{"amount_text", "payee", "card", "reference"},
+			[]string{"account_id", "date", "amount", "name"}),
 		op.Writing(op.Spec{
 			Name: "transaction.match", Route: "PUT /transactions/{id}/match",
 			Summary: "Matches a manually entered transaction with the bank's, so totals count one, or " +
@@ -64,10 +68,13 @@ func (h *Hand) Ops() []*op.Op {
 
 // AddTransaction is the input of Add.
 type AddTransaction struct {
-	AccountID      string          `json:"account_id" minLength:"1" doc:"UUID or short id"`
-	Date           pg.Date         `json:"date"`
-	Amount         money.Amount    `json:"amount" doc:"Positive is money out"`
-	Name           string          `json:"name" minLength:"1" maxLength:"256" format:"line" doc:"Payee or description" example:"Farmers market"`
+	AccountID      *string         `json:"account_id,omitempty" minLength:"1" doc:"UUID or short id; this or card"`
+	Card           *string         `json:"card,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Instead of account_id: the last digits of the account's or card's number, or the account's name" example:"•••• 1234"`
+	Date           *pg.Date        `json:"date,omitempty" doc:"Today by default"`
+	Amount         *money.Amount   `json:"amount,omitempty" doc:"Positive is money out; this or amount_text"`
+	AmountText     *string         `json:"amount_text,omitempty" minLength:"1" maxLength:"64" format:"line" doc:"Instead of amount: as people and phones write it. + is money in, otherwise it is money out" example:"€12,50"`
+	Name           *string         `json:"name,omitempty" minLength:"1" maxLength:"256" format:"line" doc:"Payee or description; this or payee" example:"Farmers market"`
+	Payee          *string         `json:"payee,omitempty" minLength:"1" maxLength:"256" format:"line" doc:"Instead of name: whom it was paid to. A counterparty of this name is set too" example:"Farmers market"`
 	Currency       *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Defaults to the account's"`
 	MerchantName   *string         `json:"merchant_name,omitempty" maxLength:"256" format:"line"`
 	Detail         *string         `json:"detail,omitempty" maxLength:"512" format:"line" doc:"Memo"`
@@ -75,6 +82,7 @@ type AddTransaction struct {
 	CounterpartyID *string         `json:"counterparty_id,omitempty" minLength:"1"`
 	Tags           []string        `json:"tags,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are created" agent:"Slugs"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
+	Reference      *string         `json:"reference,omitempty" pattern:"^[0-9A-Za-z-]{8,64}$" hint:"be 8 to 64 letters, digits and hyphens" doc:"Your own id for it: a second transaction of the account with the same one is not added, and the first is returned"`
 }
 
 // Add enters a transaction. Rules run over it as over one of the bank's, and leave what the caller
@@ -84,11 +92,27 @@ func (h *Hand) Add(ctx context.Context, tx pg.Tx, in AddTransaction) (ledger.Tra
 	if err != nil {
 		return ledger.TransactionDetail{}, err
 	}
+	if in.Reference != nil {
+		// The account is locked, so the same one cannot be on its way.
+		had, err := pg.Value[id.ID](ctx, tx, `select id from transaction
+			where account_id = $1 and provider_id = $2`, row.AccountID, ledger.ReferredTo(*in.Reference))
+		if err == nil {
+			return h.books.Transaction(ctx, tx, ledger.TransactionRef{TransactionID: had.String()})
+		} else if !errors.Is(err, pg.ErrNoRow) {
+			return ledger.TransactionDetail{}, err
+		}
+	}
+	if err := in.known(ctx, tx); err != nil {
+		return ledger.TransactionDetail{}, err
+	}
 	edits, made, err := h.books.Wanted(ctx, tx, in.wishes(op.ActorOf(ctx)))
 	if err != nil {
 		return ledger.TransactionDetail{}, asTags(err)
 	}
 	row.Written = &ledger.Written{Edits: edits, Reviewed: true}
+	if in.Reference != nil {
+		row.Written.Reference = *in.Reference
+	}
 	m, _, err := h.rules.Merge(ctx, tx, id.New(), []ledger.Incoming{row})
 	if err != nil {
 		return ledger.TransactionDetail{}, err
@@ -116,36 +140,6 @@ func (h *Hand) Add(ctx context.Context, tx pg.Tx, in AddTransaction) (ledger.Tra
 		return ledger.TransactionDetail{}, err
 	}
 	return h.books.Transaction(ctx, tx, ledger.TransactionRef{TransactionID: m.Inserted[0].String()})
-}
-
-// incoming is the transaction as the ledger takes it.
-func (in AddTransaction) incoming(ctx context.Context, tx pg.Tx) (ledger.Incoming, error) {
-	type account struct {
-		ID       id.ID          `db:"id"`
-		Currency money.Currency `db:"currency"`
-	}
-	// Nobody removes the account until the transaction ends.
-	a, err := pg.One[account](ctx, tx, `select id, currency from account
-		where deleted_at is null and (id = $1 or short_id = $2) for no key update`, pg.RefTo(in.AccountID).IDArgs()...)
-	if err != nil {
-		return ledger.Incoming{}, pg.Named(err, "account_id", "account", "{account.list} lists them")
-	}
-	row := ledger.Incoming{
-		AccountID: a.ID, Date: in.Date, Amount: in.Amount, Currency: a.Currency, Name: text.Name(in.Name),
-	}
-	if row.Name == "" {
-		return row, errs.Field("name", "empty", "must contain a letter or digit")
-	}
-	if in.Currency != nil {
-		row.Currency = *in.Currency
-	}
-	if in.MerchantName != nil {
-		row.MerchantName = text.Name(*in.MerchantName)
-	}
-	if in.Detail != nil {
-		row.Detail = text.Detail(*in.Detail, row.Name)
-	}
-	return row, nil
 }
 
 // wishes returns the caller's values beside the facts. A person has seen what they enter;

@@ -95,7 +95,7 @@ func day(n int) pg.Date {
 // cash is a payment that somebody enters.
 func (w *world) cash(n int, amount string) byhand.AddTransaction {
 	return byhand.AddTransaction{
-		AccountID: w.account.String(), Date: day(n), Amount: money.MustParse(amount), Name: "Market",
+		AccountID: new(w.account.String()), Date: new(day(n)), Amount: new(money.MustParse(amount)), Name: new("Market"),
 	}
 }
 

@@ -300,6 +300,8 @@ func (h *Hand) copyDecisions(ctx context.Context, tx pg.Tx, made []pair, all boo
 			where category_source = 'user' and category_id is not null
 		union all select bank_id, 'counterparty', null, counterparty_id::text from v
 			where counterparty_source = 'user' and counterparty_id is not null
+		union all select bank_id, 'excluded_reason', null, excluded_reason from v
+			where excluded_source = 'user' and excluded_reason is not null
 		union all select v.bank_id, 'tag', g.id, case when x.present then $3 end from v
 			join transaction_tag x on x.transaction_id = v.id join tag g on g.id = x.tag_id and g.deleted_at is null
 			where x.source = 'user' and ($5 or x.present and g.slug <> $4)

@@ -111,9 +111,12 @@ To clear a flag marked (null clears), pass null or ''.`,
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	for _, noun := range groups { // a noun with one reading verb runs it, with its flags
 		if verbs := noun.Commands(); len(verbs) == 1 && noun.GroupID == "data" &&
-			(verbs[0].Use == "show" || verbs[0].Use == "get") {
+			slices.Contains([]string{"show", "get"}, verbs[0].Name()) {
 			noun.Flags().AddFlagSet(verbs[0].Flags())
 			noun.RunE = verbs[0].RunE
+			if words := strings.TrimPrefix(verbs[0].Use, verbs[0].Name()); words != "" { // its arguments
+				noun.Use, noun.Args = noun.Use+words, verbs[0].Args
+			}
 		}
 	}
 	return root

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 
+	"coffer/internal/bank"
 	"coffer/internal/id"
 	"coffer/internal/pg"
 )
@@ -39,6 +40,7 @@ func (f *Feed) EndImport(ctx context.Context, tx pg.Tx, connection, log id.ID, n
 		return err
 	}
 	_, err = pg.Exec(ctx, tx, `update connection set last_sync_at = clock_timestamp(),
-		last_attempt_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, connection)
+		last_attempt_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1 and provider = $2`,
+		connection, bank.CSV)
 	return err
 }

@@ -57,8 +57,8 @@ func (o *office) enter(t *testing.T, hand *byhand.Hand, n int) {
 				return err
 			}
 			made, err := hand.Add(ctx, tx, byhand.AddTransaction{
-				AccountID: accounts[i%len(accounts)], Date: pg.Day(time.Now().AddDate(0, 0, -i*3)),
-				Amount: money.MustParse(fmt.Sprintf("%d.13", 5+i)), Name: fmt.Sprint("Market ", i%4),
+				AccountID: new(accounts[i%len(accounts)]), Date: new(pg.Day(time.Now().AddDate(0, 0, -i*3))),
+				Amount: new(money.MustParse(fmt.Sprintf("%d.13", 5+i))), Name: new(fmt.Sprint("Market ", i%4)),
 				Tags: [][]string{nil, {"cash"}}[i%2],
 			})
 			if err != nil || i%3 > 0 {

@@ -24,10 +24,17 @@ type Options struct {
 	// Decoys adds everyday rows that look like transfers between own accounts but are not, or
 	// cannot be distinguished from them.
 	Decoys bool
+	// Lookalikes adds what two people have in common and repeats: equal subscriptions, a wage in
+	// two parts, the same shop on the same day, and payments that equal what another account
+	// receives.
+	Lookalikes bool
 	// most rows of files and of Plaid say what the payment was for
 	Purposes bool
 	// contracts that are hard to recognize, and habits that are easily taken for contracts
 	Contracts bool
+	// Family makes the household the demo's family instead, with a story that leads up to that day.
+	// Only Seed, Years and End count then; a later End adds days.
+	Family time.Time
 }
 
 // sparsest is the fewest rows a day. Wages, rent and the like are two fifths of that, so a
@@ -48,6 +55,7 @@ type Household struct {
 	diary  []day
 	rows   int // of the diary's standing orders and of contracts
 	dated  map[time.Time][]dated
+	told   []Transaction // a family's
 }
 
 // A Member is one of the adults.
@@ -89,6 +97,9 @@ type Account struct {
 // New returns the household that o describes.
 func New(o Options) *Household {
 	o = o.filled()
+	if !o.Family.IsZero() {
+		return newFamily(o)
+	}
 	start := o.End.AddDate(-o.Years, 0, 1)
 	if shortest := o.End.AddDate(0, 0, 1-max(1, o.Transactions/sparsest)); shortest.After(start) {
 		start = shortest
@@ -126,7 +137,15 @@ func (o Options) filled() Options {
 	if o.End.IsZero() {
 		o.End = time.Date(2026, time.June, 30, 0, 0, 0, 0, time.UTC)
 	}
-	year, month, date := o.End.Date()
-	o.End = time.Date(year, month, date, 0, 0, 0, 0, time.UTC)
+	o.End = midnight(o.End)
+	if !o.Family.IsZero() {
+		o.Family = midnight(o.Family)
+	}
 	return o
+}
+
+// midnight is when a day begins, as households count days.
+func midnight(t time.Time) time.Time {
+	year, month, date := t.Date()
+	return time.Date(year, month, date, 0, 0, 0, 0, time.UTC)
 }

@@ -2,6 +2,7 @@ package household
 
 import (
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -9,6 +10,9 @@ import (
 // them and the same ones on every call. Only the rows of a few weeks are in memory at a time; the
 // caller may keep what it yields.
 func (h *Household) Transactions() iter.Seq[Transaction] {
+	if h.told != nil {
+		return slices.Values(h.told)
+	}
 	return func(yield func(Transaction) bool) {
 		w := newWalk(h)
 		for w.today = range h.diary {
@@ -85,6 +89,11 @@ func (w *walk) begin() {
 	if w.h.Options.Decoys {
 		before := w.made
 		w.decoys(today)
+		w.spent += w.made - before
+	}
+	if w.h.Options.Lookalikes {
+		before := w.made
+		w.lookalikes(today)
 		w.spent += w.made - before
 	}
 	for w.made < w.h.Options.Transactions && (w.spent < target || w.today == w.last) {

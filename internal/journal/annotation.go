@@ -18,9 +18,9 @@ type Annotation struct {
 	ShortID       string          `json:"short_id,omitempty" required:"true"`
 	TransactionID id.ID           `json:"transaction_id"`
 	ChangeID      *id.ID          `json:"change_id" doc:"The change that did it; null for events from the bank"`
-	Kind          string          `json:"kind" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"rule: a rule was applied, its effects follow; sync: the bank added, posted, changed or removed the transaction"`
+	Kind          string          `json:"kind" enum:"category,tag,counterparty,comment,split,excluded_reason,refund_of,rule,sync" doc:"rule: a rule was applied, its effects follow; sync: the bank added, posted, changed or removed the transaction"`
 	Action        string          `json:"action" enum:"set,agreed,released,added,removed,applied,created,updated,posted,removed_by_provider,restored" doc:"agreed: a person approved the category, which locks it (held); released: that was undone"`
-	Before        *text.Untrusted `json:"before" doc:"Slug of a category or tag, name of a counterparty, text of a comment, or the bank's previous value"`
+	Before        *text.Untrusted `json:"before" doc:"Slug of a category or tag, name of a counterparty, text of a comment, short id of a purchase, or the bank's previous value"`
 	After         *text.Untrusted `json:"after"`
 	RuleID        *id.ID          `json:"rule_id"`
 	RuleName      *string         `json:"rule_name"`
@@ -34,8 +34,8 @@ type Annotation struct {
 // ListAnnotations is the input of Annotations.
 type ListAnnotations struct {
 	TransactionID string   `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Kind          []string `json:"kind,omitempty" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"Filter by kind"`
-	Kinds         []string `json:"kinds,omitempty" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"The same as kind"`
+	Kind          []string `json:"kind,omitempty" enum:"category,tag,counterparty,comment,split,excluded_reason,refund_of,rule,sync" doc:"Filter by kind"`
+	Kinds         []string `json:"kinds,omitempty" enum:"category,tag,counterparty,comment,split,excluded_reason,refund_of,rule,sync" doc:"The same as kind"`
 	ActorType     []string `json:"actor_type,omitempty" enum:"user,agent,system" doc:"Filter by actor type"`
 	ActorTypes    []string `json:"actor_types,omitempty" enum:"user,agent,system" doc:"The same as actor_type"`
 	Since         *pg.Time `json:"since,omitempty" doc:"Start time (inclusive)"`
@@ -92,7 +92,8 @@ func (j *Journal) Annotations(ctx context.Context, q pg.Querier, in ListAnnotati
 	rows, err := pg.All[line](ctx, q, `
 		with made as (
 			select e.id, 1 as part, e.change_id, case
-				when e.field in ('category', 'tag', 'counterparty', 'comment', 'split') then e.field else 'sync' end as kind,
+				when e.field in ('category', 'tag', 'counterparty', 'comment', 'split', 'excluded_reason', 'refund_of')
+					then e.field else 'sync' end as kind,
 				e.field, e.ref, e.before, e.after, e.after_source, e.rule_id, e.note, c.actor_type, c.actor_id,
 					c.actor_name, c.created_at
 			from entry e join change c on c.id = e.change_id where e.subject_id = @transaction),
@@ -113,8 +114,10 @@ func (j *Journal) Annotations(ctx context.Context, q pg.Querier, in ListAnnotati
 			l.field = 'deleted' and not exists (
 				select from entry x where x.subject_id = @transaction and x.field = 'deleted' and x.id < l.id) as first,
 			case l.field when 'category' then cb.slug when 'counterparty' then pb.name when 'deleted' then null
+				when 'refund_of' then (select x.short_id from transaction x where x.id = l.before::uuid)
 				when 'tag' then case when l.before is not null then tg.slug end else l.before end as from_text,
 			case l.field when 'category' then ca.slug when 'counterparty' then pa.name when 'deleted' then null
+				when 'refund_of' then (select x.short_id from transaction x where x.id = l.after::uuid)
 				when 'tag' then case when l.after is not null then tg.slug end else l.after end as to_text
 		from line l
 		left join rule r on r.id = l.rule_id

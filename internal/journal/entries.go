@@ -70,9 +70,11 @@ const (
 			e.rule_id, e.note,
 			case e.field when 'category' then cb.slug when 'counterparty' then pb.name when 'tag' then case
 				when e.before is not null then tg.slug end when 'account' then coalesce(nullif(ab.display_name, ''), ab.name)
+				when 'refund_of' then (select x.short_id from transaction x where x.id = e.before::uuid)
 				else e.before end as from_text,
 			case e.field when 'category' then ca.slug when 'counterparty' then pa.name when 'tag' then case
 				when e.after is not null then tg.slug end when 'account' then coalesce(nullif(aa.display_name, ''), aa.name)
+				when 'refund_of' then (select x.short_id from transaction x where x.id = e.after::uuid)
 				else e.after end as to_text,
 			t.date, t.amount, t.currency, d.name
 		from `

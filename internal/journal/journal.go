@@ -48,6 +48,8 @@ const (
 	FieldDeleted      = "deleted"
 	FieldRecord       = "record"
 	FieldSplit        = "split" // of a transaction: its parts and their amounts
+	FieldExcluded     = "excluded_reason"
+	FieldRefund       = "refund_of" // of a refund: the id of its purchase
 	// FieldAccount is a transaction's account: its id, followed by the bank's id of the transaction
 	// if that changes with the account.
 	FieldAccount = "account"

@@ -40,6 +40,7 @@ type BulkSet struct {
 	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are created" agent:"Slugs"`
 	TagsToRemove   []string        `json:"tags_to_remove,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; removing needs-review leaves pending transactions out"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
+	ExcludedReason op.Null[string] `json:"excluded_reason,omitzero" enum:"reimbursed,duplicate,other" doc:"Leaves them out of totals; null counts them again"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"Comment added to each transaction"`
 	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
 }
@@ -70,7 +71,8 @@ type BulkTransaction struct {
 // check returns an error if the choice of transactions is invalid.
 func (in BulkTransactions) check() error {
 	s := in.Set
-	if !s.Category.Set && !s.CounterpartyID.Set && len(s.TagsToAdd)+len(s.TagsToRemove) == 0 && s.Comment == nil {
+	if !s.Category.Set && !s.CounterpartyID.Set && !s.ExcludedReason.Set &&
+		len(s.TagsToAdd)+len(s.TagsToRemove) == 0 && s.Comment == nil {
 		return errs.Field("set", "empty", "must name at least one field to change")
 	}
 	switch {
@@ -122,7 +124,7 @@ func (b *Books) BulkTransactions(ctx context.Context, tx pg.Tx, in BulkTransacti
 		operations[i] = Operation{
 			TransactionID: u.String(), Category: in.Set.Category, TagsToAdd: in.Set.TagsToAdd,
 			TagsToRemove: in.Set.TagsToRemove, CounterpartyID: in.Set.CounterpartyID, Comment: in.Set.Comment,
-			Note: in.Set.Note,
+			ExcludedReason: in.Set.ExcludedReason, Note: in.Set.Note,
 		}
 	}
 	var results []Result

@@ -20,6 +20,7 @@ type PatchTransaction struct {
 	TransactionID  string          `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
 	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
+	ExcludedReason op.Null[string] `json:"excluded_reason,omitzero" enum:"reimbursed,duplicate,other" doc:"Leaves it out of totals; null counts it again"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"A comment to add"`
 	Date           *pg.Date        `json:"date,omitempty" doc:"This and the following: only for a manually entered transaction"`
 	Amount         *money.Amount   `json:"amount,omitempty" doc:"Positive is money out"`
@@ -41,7 +42,7 @@ func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransact
 	}
 	operation := Operation{
 		TransactionID: in.TransactionID, Category: in.Category, CounterpartyID: in.CounterpartyID,
-		Comment: in.Comment,
+		ExcludedReason: in.ExcludedReason, Comment: in.Comment,
 	}
 	if operation.facts, err = in.facts(t); err != nil {
 		return TransactionDetail{}, err

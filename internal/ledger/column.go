@@ -58,6 +58,8 @@ var columns = []column{
 		maybeIDs, func(t *Transaction) **id.ID { return &t.CounterpartyID }),
 	stored("counterparty_name", "(select p.name from counterparty p where p.id = t.counterparty_id)",
 		maybeUntrusteds, func(t *Transaction) **text.Untrusted { return &t.CounterpartyName }),
+	stored("payee", "coalesce(d.payee, d.id)", keyed, func(t *Transaction) *id.Key { return &t.Payee }),
+	ofNames("payee_name", untrusteds, func(t *Transaction) *text.Untrusted { return &t.PayeeName }),
 	{
 		name:   "tags",
 		sql:    "array(select tt.tag_id from transaction_tag tt where tt.transaction_id = t.id and tt.present)",
@@ -74,6 +76,9 @@ var columns = []column{
 	stored("linked_transaction_id", "t.linked_id",
 		maybeIDs, func(t *Transaction) **id.ID { return &t.LinkedTransactionID }),
 	stored("excluded", "t.excluded", bools, func(t *Transaction) *bool { return &t.Excluded }),
+	stored("excluded_reason", "t.excluded_reason",
+		maybeTexts, func(t *Transaction) **string { return &t.ExcludedReason }),
+	stored("refund_of", "t.refund_of", maybeIDs, func(t *Transaction) **id.ID { return &t.RefundOf }),
 	stored("is_split", "t.is_split", bools, func(t *Transaction) *bool { return &t.IsSplit }),
 	stored("parent_id", "t.parent_id", maybeIDs, func(t *Transaction) **id.ID { return &t.ParentID }),
 	stored("is_remainder", "t.remainder", bools, func(t *Transaction) *bool { return &t.IsRemainder }),
@@ -150,6 +155,10 @@ var (
 		read:  (*page).id,
 		write: func(b []byte, u *id.ID) []byte { return appendID(b, u, false) },
 		short: func(b []byte, u *id.ID) []byte { return appendID(b, u, true) },
+	}
+	keyed = kind[id.Key]{
+		read:  func(_ *page, w *pg.Wire) id.Key { return id.Key(w.Int64()) },
+		write: func(b []byte, k id.Key) []byte { return text.AppendJSON(b, k.String()) },
 	}
 	texts      = kind[string]{read: func(_ *page, w *pg.Wire) string { return w.Text() }, write: text.AppendJSON}
 	maybeTexts = kind[*string]{read: (*page).text, write: optional(text.AppendJSON)}

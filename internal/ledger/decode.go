@@ -7,6 +7,7 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
 	"coffer/internal/id"
+	"coffer/internal/payeename"
 	"coffer/internal/pg"
 	"coffer/internal/text"
 	"github.com/jackc/pgx/v5"
@@ -128,6 +129,7 @@ func (p *page) name(n *naming) error {
 			}
 			t.Category, t.CategoryDisplayName = &c.slug, &c.displayName
 		}
+		t.PayeeName = payeename.Shown(t.CounterpartyName, t.MerchantName, t.Name)
 		start := len(slugs)
 		for _, tag := range p.tags[from : from+p.tagged[i]] {
 			if slug, ok := n.tags[tag]; ok {

@@ -58,7 +58,7 @@ func TestPurposes(t *testing.T) {
 		t.Errorf("another purpose: %+v", m)
 	}
 	for search, want := range map[string]int{
-		"ga nr0001": 1, "MIETE": 2, "krüger": 2, "whg": 0, "hausverwaltung krüger\nmiete": 0,
+		"ga nr0001": 1, "MIETE": 2, "krüger": 2, "whg": 0, "miete krüger": 2, "\"hausverwaltung krüger\nmiete\"": 0,
 	} {
 		if n := b.found(t, Filter{Search: new(search)}); n != want {
 			t.Errorf("%q finds %d, want %d", search, n, want)

@@ -16,13 +16,15 @@ type Edit struct {
 	Transaction id.ID
 	Field       string // a field of journal, such as category, tag or deleted
 	Tag         *id.ID
-	// Value is the category's or counterparty's id, Present for a tag, a time for deleted, else
-	// text; nil clears.
+	// Value is the category's, counterparty's or purchase's id, Present for a tag, a time for
+	// deleted, else text; nil clears.
 	Value  *string
 	Source *string // the field's new source; nil uses the call's actor
 	Rule   *id.ID
 	Note   *string
 	Fill   bool // only if no counterparty is set
+	// follows says that the field belongs to another transaction, whose edit was allowed.
+	follows bool
 }
 
 // An Outcome is the result of an Edit.
@@ -51,6 +53,9 @@ type state struct {
 	DeletedSource      *string `db:"deleted_source"`
 	Split              *string `db:"split"` // its parts in the format of splitText
 	SplitSource        *string `db:"split_source"`
+	Excluded           *string `db:"excluded_reason"`
+	ExcludedSource     *string `db:"excluded_source"`
+	Refund             *string `db:"refund"`
 }
 
 type tagState struct {
@@ -74,7 +79,8 @@ type current struct {
 func lock(ctx context.Context, tx pg.Tx, ids, tags []id.ID) (*current, error) {
 	rows, err := pg.All[state](ctx, tx, `
 		select id, category_id::text as category, category_source, counterparty_id::text as counterparty,
-			counterparty_source, deleted_at::text as deleted, deleted_source, `+splitText+` as split, split_source
+			counterparty_source, deleted_at::text as deleted, deleted_source, `+splitText+` as split, split_source,
+			excluded_reason, excluded_source, refund_of::text as refund
 		from transaction t where id = any($1) order by id for update`, ids)
 	if err != nil {
 		return nil, err
@@ -106,6 +112,10 @@ func (c *current) field(e Edit) (value, source *string) {
 		return s.Deleted, s.DeletedSource
 	case e.Field == journal.FieldSplit:
 		return s.Split, s.SplitSource
+	case e.Field == journal.FieldExcluded:
+		return s.Excluded, s.ExcludedSource
+	case e.Field == journal.FieldRefund:
+		return s.Refund, nil
 	case isHand(e.Field):
 		return c.hand[e.Transaction].field(e.Field)
 	}
@@ -131,6 +141,10 @@ func (c *current) set(e Edit, value, source *string) {
 		s.Deleted, s.DeletedSource = value, source
 	case e.Field == journal.FieldSplit:
 		s.Split, s.SplitSource = value, source
+	case e.Field == journal.FieldExcluded:
+		s.Excluded, s.ExcludedSource = value, source
+	case e.Field == journal.FieldRefund:
+		s.Refund = value
 	case isHand(e.Field):
 		c.hand[e.Transaction].set(e.Field, value, source)
 	default:
@@ -148,14 +162,21 @@ func (c *current) set(e Edit, value, source *string) {
 func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) ([]Outcome, []journal.Entry, error) {
 	actor := op.ActorOf(ctx)
 	ids, tags := targets(edits)
-	now, err := lock(ctx, tx, ids, tags)
+	refunds, err := refundsOf(ctx, tx, edits, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := lock(ctx, tx, append(ids, refunds...), tags)
 	if err == nil {
 		err = now.readHand(ctx, tx, edits)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
+	filed := now.filed(refunds)
 	outcomes, entries := now.applyEdits(edits, actor, force)
+	_, moved := now.applyEdits(now.follow(filed, entries), actor, force)
+	entries = append(entries, moved...)
 	agreed, err := now.agree(ctx, tx, entries, actor)
 	if err != nil {
 		return nil, nil, err
@@ -229,8 +250,9 @@ func sourceOf(e Edit, actor op.Actor) *string {
 	if source == nil {
 		source = new(journal.Source(actor))
 	}
-	if e.Value == nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldDeleted ||
-		e.Field == journal.FieldSplit) {
+	if e.Value == nil && slices.Contains([]string{
+		journal.FieldCategory, journal.FieldDeleted, journal.FieldSplit, journal.FieldExcluded,
+	}, e.Field) || e.Field == journal.FieldRefund {
 		return nil
 	}
 	return source
@@ -243,7 +265,7 @@ func decide(e Edit, actor op.Actor, value, source, want *string, force bool) Out
 		return Unchanged // only a person takes over a field that a rule set, by confirming it
 	case e.Fill && value != nil:
 		return Bound
-	case journal.Held(source, actor, force):
+	case journal.Held(source, actor, force || e.follows):
 		return Held
 	}
 	return Changed
@@ -370,7 +392,8 @@ func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID
 
 // names reports whether the entry leads to a record that may have been deleted.
 func names(e journal.Entry) bool {
-	return e.After != nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldCounterparty)
+	return e.After != nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldCounterparty ||
+		e.Field == journal.FieldRefund)
 }
 
 // there returns the categories and counterparties that entries lead to and that are in use, and the
@@ -401,5 +424,11 @@ func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]b
 	}
 	others, err := pg.Values[string](ctx, tx, `select id::text from counterparty
 		where id = any($1::text[]::uuid[]) and deleted_at is null and canonical_id is null order by id for share`, ids)
-	return setOf(slices.Concat(categories, others, exist)), err
+	refunds := slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.Field == journal.FieldRefund })
+	if err != nil || !refunds {
+		return setOf(slices.Concat(categories, others, exist)), err
+	}
+	bought, err := pg.Values[string](ctx, tx, `select id::text from transaction
+		where id = any($1::text[]::uuid[]) order by id for key share`, ids)
+	return setOf(slices.Concat(categories, others, exist, bought)), err
 }

@@ -42,7 +42,7 @@ func (b *Books) Export(ctx context.Context, q pg.Querier, in ExportTransactions,
 	if err := table.Write([]string{
 		"id", "date", "amount", "iso_currency_code", "account_id", "account", "name", "merchant_name", "detail",
 		"counterparty", "category", "primary_category", "tags", "pending", "excluded",
-		"parent_id",
+		"parent_id", "excluded_reason",
 	}); err != nil {
 		return fmt.Errorf("write csv: %w", err)
 	}
@@ -77,7 +77,10 @@ func (t *Transaction) cells(primary map[string]string) []string {
 		}
 		return text.Cell(s.Plain())
 	}
-	var slug, above, parent string
+	var slug, above, parent, reason string
+	if t.ExcludedReason != nil {
+		reason = *t.ExcludedReason
+	}
 	if t.ParentID != nil {
 		parent = t.ParentID.Short()
 	}
@@ -88,6 +91,6 @@ func (t *Transaction) cells(primary map[string]string) []string {
 		t.ShortID, t.Date.String(), t.Amount.String(), string(t.Currency), t.AccountID.Short(), cell(&t.AccountName),
 		cell(&t.Name), cell(t.MerchantName), cell(t.Detail), cell(t.CounterpartyName), text.Cell(slug),
 		text.Cell(above), text.Cell(strings.Join(t.Tags, " ")),
-		strconv.FormatBool(t.Pending), strconv.FormatBool(t.Excluded), parent,
+		strconv.FormatBool(t.Pending), strconv.FormatBool(t.Excluded), parent, reason,
 	}
 }

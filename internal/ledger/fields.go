@@ -88,8 +88,13 @@ func (t *Transaction) appendJSON(b []byte, fields fieldSet, short bool) []byte {
 	if short && t.Excluded && fields&(1<<excludedField()) == 0 { // no total counts it: it is not spending
 		b = append(b, `,"excluded":true`...)
 	}
+	if short && t.ExcludedReason != nil && fields&(1<<reasonField()) == 0 { // nor this one
+		b = text.AppendJSON(append(b, `,"excluded_reason":`...), *t.ExcludedReason)
+	}
 	return append(b, '}')
 }
+
+var reasonField = sync.OnceValue(func() int { return fieldIndex("excluded_reason") })
 
 var excludedField = sync.OnceValue(func() int { return fieldIndex("excluded") })
 
@@ -119,6 +124,9 @@ func (t Transactions) appendJSON(b []byte, short bool) []byte {
 	b = strconv.AppendBool(b, t.HasMore)
 	if t.Count != nil {
 		b = strconv.AppendInt(append(b, `,"count":`...), *t.Count, 10)
+	}
+	if totals, err := json.Marshal(t.Totals); err == nil && t.Totals != nil {
+		b = append(append(b, `,"totals":`...), totals...)
 	}
 	if len(t.Notes) > 0 {
 		notes, _ := json.Marshal(t.Notes) //nolint:errchkjson // texts always encode

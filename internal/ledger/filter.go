@@ -12,6 +12,7 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/sift"
 )
 
 // A Filter selects transactions that fulfill all conditions that are set.
@@ -37,16 +38,18 @@ type Filter struct {
 	EndDate         *pg.Date        `json:"end_date,omitempty" doc:"End date (inclusive)" agent:"Inclusive"`
 	MinAmount       *money.Amount   `json:"min_amount,omitempty" doc:"At least this amount, signed: positive is money out" agent:"Signed: positive is money out"`
 	MaxAmount       *money.Amount   `json:"max_amount,omitempty" doc:"At most this amount, signed" agent:"-"`
+	Amount          *string         `json:"amount,omitempty" minLength:"1" maxLength:"50" doc:"This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in" agent:"75.05, >100, 100..200; -75 out, +75 in"`
 	Direction       *string         `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out" agent:"-"`
 	Currency        *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
-	Search          *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name, merchant name or memo, ignoring case; commas mean or" agent:"In name, merchant name or memo; commas mean or"`
-	ExcludeSearch   *string         `json:"exclude_search,omitempty" minLength:"1" maxLength:"200" doc:"Text that must not occur in them"`
-	SearchMode      string          `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: for typos"`
+	Search          *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; \"a phrase\", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or" agent:"All words, in name, memo, payee, category, account or tag; \"a phrase\", #tag, 75.05, -75 (out), >100; commas mean or"`
+	ExcludeSearch   *string         `json:"exclude_search,omitempty" minLength:"1" maxLength:"200" doc:"As search, but must not match" agent:"Must not match"`
+	SearchMode      string          `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only" agent:"fuzzy: for typos, in name and memo"`
 	Pending         *bool           `json:"pending,omitempty"`
 	Held            *bool           `json:"held,omitempty" doc:"true: a person set the category or counterparty; false: no person did"`
 	HasComments     *bool           `json:"has_comments,omitempty" doc:"true: has comments; false: has none"`
 	Transfer        *bool           `json:"transfer,omitempty" doc:"true: only sides of confirmed transfers; false: none of them"`
 	Excluded        *bool           `json:"excluded,omitempty" doc:"true: only duplicates that totals skip; false: none of them"`
+	ExcludedReason  *string         `json:"excluded_reason,omitempty" enum:"reimbursed,duplicate,other,any,none" doc:"Left out of totals by somebody, for this reason; any: for any reason; none: not left out"`
 	IDs             []string        `json:"ids,omitempty" maxItems:"100" minLength:"1" doc:"Only these transactions: short ids or UUIDs"`
 	Rows            *string         `json:"rows,omitempty" enum:"leaves,bank" doc:"bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction"`
 	ParentID        *string         `json:"parent_id,omitempty" minLength:"1" doc:"The parts of this split transaction"`
@@ -57,8 +60,9 @@ type Filter struct {
 // rareFilters are the filters that query_transactions names without describing them.
 var rareFilters = []string{
 	"connection_id", "exclude_category", "category_source", "any_tag", "exclude_tag", "merchant", "similar_to",
-	"provider", "origin", "exclude_search", "search_mode", "held", "has_comments", "transfer", "excluded", "ids",
-	"rows", "parent_id", "deleted", "updated_since",
+	"amount", "provider", "origin", "exclude_search", "search_mode", "held", "has_comments", "transfer", "excluded",
+	"excluded_reason",
+	"ids", "rows", "parent_id", "deleted", "updated_since",
 }
 
 // CommonFilters makes an op's tool print only the filters that are used most. The tool accepts all
@@ -80,13 +84,15 @@ func CommonFilters(o *op.Op) *op.Op {
 type selection struct {
 	pg.Where
 	known       *naming
-	cursor      int           // number of the argument with the cursor's id; 0 without a cursor
-	rows        string        // condition for split transactions and their parts
-	wording     textCondition // condition on the wording; its sql is empty if there is none
-	descriptors []int32       // the wordings that fulfill it, or some of them if wide
-	wide        bool          // more wordings fulfill it than are listed
-	none        bool          // nothing can match
-	set         string        // a column that must be among ids; at most one, because a page goes through one
+	cursor      int            // number of the argument with the cursor's id; 0 without a cursor
+	rows        string         // condition for split transactions and their parts
+	wording     sift.Condition // condition on the wording; its SQL is empty if there is none
+	descriptors []int32        // the wordings that fulfill it, or some of them if wide
+	tag         *id.ID         // the search, if it is one tag
+	mixed       bool           // the search is also for what is in no wording
+	wide        bool           // more wordings fulfill it than are listed
+	none        bool           // nothing can match
+	set         string         // a column that must be among ids; at most one, because a page goes through one
 	ids         []id.ID
 }
 
@@ -98,8 +104,8 @@ func lister(kind string) string { return "{" + kind + ".list} lists them" }
 // and the caller must check that their version still applies.
 func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter, known *naming) (*selection, error) {
 	s, err := b.narrow(ctx, q, f, known)
-	if err == nil && s.wording.sql != "" {
-		s.descriptors, s.wide, err = wordings(ctx, q, s.wording, manyDescriptors)
+	if err == nil && s.wording.SQL != "" {
+		s.descriptors, s.wide, err = sift.Wordings(ctx, q, s.wording, sift.Many)
 		s.none = s.none || len(s.descriptors) == 0
 	}
 	return s, err
@@ -127,6 +133,13 @@ func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *namin
 	s.If(f.EndDate != nil, "t.date <= $?", f.EndDate)
 	s.If(f.MinAmount != nil, "t.amount >= $?", f.MinAmount)
 	s.If(f.MaxAmount != nil, "t.amount <= $?", f.MaxAmount)
+	if f.Amount != nil {
+		size, err := sift.Amount("amount", *f.Amount)
+		if err != nil {
+			return nil, err
+		}
+		s.And(size.SQL, size.Args...)
+	}
 	s.If(f.Currency != nil, "t.currency = $?", f.Currency)
 	s.If(f.Pending != nil, "t.pending = $?", f.Pending)
 	s.If(f.UpdatedSince != nil, "t.updated_at >= $?", f.UpdatedSince)
@@ -137,6 +150,16 @@ func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *namin
 		s.If(*f.Provider == bank.Manual, "t.origin = 'manual'").If(*f.Provider != bank.Manual, "t.origin <> 'manual'")
 	}
 	s.If(f.Excluded != nil, "t.excluded = $?", f.Excluded)
+	if f.ExcludedReason != nil {
+		switch *f.ExcludedReason {
+		case "any":
+			s.And("t.excluded_reason is not null")
+		case "none":
+			s.And("t.excluded_reason is null")
+		default:
+			s.And("t.excluded_reason = $?", f.ExcludedReason)
+		}
+	}
 	s.whether(f.Held,
 		"t.category_source is not distinct from 'user' or t.counterparty_source is not distinct from 'user'")
 	s.whether(f.HasComments,
@@ -146,11 +169,11 @@ func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *namin
 		s.If(*f.Direction == "in", "t.amount < 0").If(*f.Direction == "out", "t.amount > 0")
 	}
 	if f.ExcludeSearch != nil {
-		unwanted, err := inWording("exclude_search", *f.ExcludeSearch, f.SearchMode)
+		unwanted, err := sift.Unlike(ctx, q, "exclude_search", *f.ExcludeSearch, f.SearchMode)
 		if err != nil {
 			return nil, err
 		}
-		s.And("not "+existsWording(unwanted.sql), unwanted.args...)
+		s.And(unwanted.SQL, unwanted.Args...)
 	}
 	for _, step := range []func(context.Context, pg.Querier, Filter, *selection) error{
 		b.accounts, b.categories, b.counterparties, b.tagged, b.chosen, b.divided, b.recurring, b.worded,

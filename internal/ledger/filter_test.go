@@ -3,6 +3,7 @@ package ledger
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"coffer/internal/id"
@@ -57,7 +58,7 @@ func TestFiltersMeanWhatTheySay(t *testing.T) {
 			f.Search = search
 			condition := c.sql
 			if search != nil {
-				condition = "(" + condition + ") and d.folded like '%e%'"
+				condition = "(" + condition + ") and (" + contains("e") + ")"
 			}
 			want, err := pg.Values[id.ID](ctx, db, `select t.id from transaction t join descriptor d on d.id = t.descriptor_id
 				where t.deleted_at is null and (`+condition+`) order by t.date desc, t.id desc`)
@@ -75,6 +76,15 @@ func TestFiltersMeanWhatTheySay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// contains is the SQL for a word in any text that a transaction is shown with.
+func contains(word string) string {
+	return strings.ReplaceAll(`d.folded like '%e%' or exists (select from category c where c.id = t.category_id and lower(c.display_name) like '%e%')
+		or exists (select from account a where a.id = t.account_id and lower(coalesce(nullif(a.display_name, ''), a.name)) like '%e%')
+		or exists (select from counterparty p where p.id = t.counterparty_id and lower(p.name) like '%e%')
+		or exists (select from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present
+			and g.slug like '%e%')`, "%e%", "%"+word+"%")
 }
 
 type filterTruth struct {
@@ -107,6 +117,9 @@ func filterTruths(one, bound, merchant string, payee id.Key) map[string]filterTr
 			Filter{SimilarTo: &one},
 			ofPayee + " and t.amount > 0",
 		},
+		"amount":                  {Filter{Amount: new("10..40")}, "abs(t.amount) between 10 and 40"},
+		"amount out":              {Filter{Amount: new(">-50,00")}, "t.amount > 50"},
+		"amount in":               {Filter{Amount: new("<+1.000")}, "t.amount < 0 and t.amount > -1000"},
 		"similar by counterparty": {Filter{SimilarTo: &bound}, "t.counterparty_id is not null and t.amount > 0"},
 		"ids":                     {Filter{IDs: []string{one, bound, one}}, "t.short_id in ('" + one + "', '" + bound + "')"},
 	}

@@ -9,8 +9,10 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/journal"
+	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/phrase"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -22,6 +24,7 @@ type ListTransactions struct {
 	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core,detail" doc:"Comma-separated fields, or minimal, core, review (with the memo), all; ids are always included" agent:"Comma-separated, or minimal, core, review (with the memo), all"`
 	Format    string  `json:"format,omitempty" enum:"objects,table" default:"objects" doc:"table: columns and rows instead of objects, half as long" agent:"table: half as long"`
 	CountOnly bool    `json:"count_only,omitempty" doc:"Return only the number of matches" agent:"-"`
+	Totals    bool    `json:"totals,omitempty" doc:"With count_only: also the sums of the matches" agent:"With count_only: their sums too"`
 	Cursor    string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters" agent:"-"`
 	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size" agent:"-"`
 }
@@ -32,6 +35,7 @@ type Transactions struct {
 	NextCursor   string        `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore      bool          `json:"has_more"`
 	Count        *int64        `json:"count,omitempty" doc:"The number of matches; only with count_only"`
+	Totals       []CountTotal  `json:"totals,omitzero" doc:"The sums of the matches by currency; only with totals"`
 	Notes        []op.Note     `json:"notes,omitempty" doc:"Present if rows were left out"`
 	// op.Tabled makes Columns and Rows from Transactions; the fields only describe them.
 	Columns []string            `json:"columns,omitempty" doc:"With format table: the names of the fields"`
@@ -43,8 +47,8 @@ type Transactions struct {
 // Transactions returns a page of transactions.
 func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransactions) (Transactions, error) {
 	if in.CountOnly {
-		n, err := b.Count(ctx, q, in.Filter)
-		return Transactions{Transactions: []Transaction{}, Count: &n.Count}, err
+		n, err := b.Counted(ctx, q, CountRequest{Filter: in.Filter, Totals: in.Totals})
+		return Transactions{Transactions: []Transaction{}, Count: &n.Count, Totals: n.Totals, Notes: n.Notes}, err
 	}
 	if in.Fields == "" && op.SurfaceOf(ctx) == op.Tool {
 		in.Fields = "core"
@@ -110,9 +114,44 @@ func (in ListTransactions) orderSQL() (sql string, paged bool) {
 	return fmt.Sprintf(columns[by], direction), by == "date"
 }
 
+// A CountRequest asks how many transactions match a filter.
+type CountRequest struct {
+	Filter
+	Totals bool `json:"totals,omitempty" doc:"Return the sums of the matches by currency too"`
+}
+
 // A Count is the number of transactions that match a filter.
 type Count struct {
-	Count int64 `json:"count"`
+	Count  int64        `json:"count"`
+	Totals []CountTotal `json:"totals,omitzero" doc:"With totals: the sums of the same transactions, by currency"`
+	Notes  []op.Note    `json:"notes,omitempty" doc:"Present if transactions are left out of the sums"`
+}
+
+// A CountTotal adds up the matches in one currency: the rows of a list, but for those that somebody
+// left out of totals.
+type CountTotal struct {
+	Currency money.Currency `json:"iso_currency_code" db:"currency"`
+	MoneyIn  money.Total    `json:"money_in" db:"money_in" doc:"Money in, as a positive number"`
+	MoneyOut money.Total    `json:"money_out" db:"money_out" doc:"Money out, as a positive number"`
+	Net      money.Total    `json:"net" db:"net" doc:"money_in minus money_out"`
+	Count    int64          `json:"-" db:"count"`
+}
+
+// Summed is the condition for the transactions t of a filter that sums of the list count: all but
+// what somebody left out of totals, unless the filter asks for those.
+func (f Filter) Summed() string {
+	if f.ExcludedReason != nil && *f.ExcludedReason != "none" {
+		return "true"
+	}
+	return journal.NotLeftOut
+}
+
+// Counted counts the transactions of a filter, and adds them up if asked to.
+func (b *Books) Counted(ctx context.Context, q pg.Querier, in CountRequest) (Count, error) {
+	if in.Totals {
+		return b.totals(ctx, q, in.Filter)
+	}
+	return b.Count(ctx, q, in.Filter)
 }
 
 // Count counts the transactions of a filter.
@@ -127,7 +166,42 @@ func (b *Books) Count(ctx context.Context, q pg.Querier, in Filter) (Count, erro
 	if err == nil && known == nil && !version.IsZero() && q == pg.Querier(b.db) {
 		_, err = b.names(ctx, q, version)
 	}
-	return Count{n}, err
+	return Count{Count: n}, err
+}
+
+// totals counts and adds up in one statement, so that both are of the same transactions.
+func (b *Books) totals(ctx context.Context, q pg.Querier, in Filter) (out Count, err error) {
+	where, none, err := b.Where(ctx, q, in)
+	if err != nil || none {
+		return Count{Totals: []CountTotal{}}, err
+	}
+	type row struct {
+		CountTotal
+		LeftOut int64 `db:"left_out"`
+	}
+	rows, err := pg.All[row](ctx, q, fmt.Sprintf(`
+		select t.currency, -t.negative as money_in, t.total - t.negative as money_out, -t.total as net, t.count,
+			t.left_out
+		from (
+			select t.currency, coalesce(sum(t.amount) filter (where t.amount < 0 and %[2]s), 0) as negative,
+				coalesce(sum(t.amount) filter (where %[2]s), 0) as total, count(*) as count,
+				count(*) filter (where not (%[2]s)) as left_out
+			from transaction t %[1]s group by 1) t
+		order by t.currency`, where.SQL(), in.Summed()), where.Args()...)
+	var left int64
+	out.Totals = make([]CountTotal, len(rows))
+	for i, r := range rows {
+		out.Totals[i] = r.CountTotal
+		out.Count += r.Count
+		left += r.LeftOut
+	}
+	if left > 0 {
+		out.Notes = []op.Note{{
+			Code: "excluded", Count: &left,
+			Message: phrase.Several(int(left)) + " counted, but left out of the sums; list with excluded_reason any",
+		}}
+	}
+	return out, err
 }
 
 // count counts the transactions of the filter by known names, and returns the version of the names

@@ -7,6 +7,7 @@ import (
 
 	"coffer/internal/id"
 	"coffer/internal/money"
+	"coffer/internal/payeename"
 	"coffer/internal/pg"
 	"coffer/internal/text"
 	"github.com/jackc/pgx/v5"
@@ -150,7 +151,7 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error
 			return nil, nil
 		}
 		r.ProviderID = r.identity(u)
-		form, payee := keys(r.Name.Plain(), r.MerchantName.Plain())
+		form, payee := payeename.Keys(r.Name.Plain(), r.MerchantName.Plain())
 		return []any{
 			u, u.Short(), r.AccountID, r.ProviderID, r.Date, r.AuthorizedDate, r.Datetime, r.Amount, string(r.Currency),
 			r.Name.Plain(), r.MerchantName.Plain(), r.Detail.Plain(), folded(r.Name, r.MerchantName, r.Detail),

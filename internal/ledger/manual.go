@@ -9,6 +9,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/journal"
 	"coffer/internal/op"
+	"coffer/internal/payeename"
 	"coffer/internal/pg"
 	"coffer/internal/text"
 )
@@ -22,13 +23,21 @@ type Written struct {
 	Edits []Edit
 	// Reviewed is set if the transaction needs no review.
 	Reviewed bool
+	// Reference is the caller's own id for it; "" for none. An account has each once.
+	Reference string
 }
+
+// ReferredTo is the provider id of a transaction with the caller's own id.
+func ReferredTo(reference string) string { return Manual + ":ref:" + reference }
 
 // identity returns the transaction's provider id. For a transaction entered by hand it follows from
 // its own id.
 func (in Incoming) identity(u id.ID) string {
 	if in.Written == nil {
 		return in.ProviderID
+	}
+	if in.Written.Reference != "" {
+		return ReferredTo(in.Written.Reference)
 	}
 	return Manual + ":" + u.String()
 }
@@ -226,7 +235,7 @@ func (b *Books) storeHand(ctx context.Context, tx pg.Tx, now *current, ids []id.
 		seen[u] = true
 		h := now.hand[u]
 		name, merchant, detail := orEmpty(h.Name), orEmpty(h.Merchant), orEmpty(h.Detail)
-		form, payee := keys(name, merchant)
+		form, payee := payeename.Keys(name, merchant)
 		v.ids, v.amounts, v.dates = append(v.ids, u), append(v.amounts, *h.Amount), append(v.dates, *h.Date)
 		v.names, v.merchants = append(v.names, name), append(v.merchants, merchant)
 		v.details = append(v.details, detail)

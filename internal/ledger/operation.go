@@ -24,6 +24,7 @@ type Operation struct {
 	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are created" agent:"-"`
 	TagsToRemove   []string        `json:"tags_to_remove,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs" agent:"-"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it" agent:"-"`
+	ExcludedReason op.Null[string] `json:"excluded_reason,omitzero" enum:"reimbursed,duplicate,other" doc:"Leaves it out of totals; null counts it again" agent:"Leaves it out of totals"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
 	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
 	facts          []Edit          // only for a transaction that was entered by hand
@@ -429,7 +430,8 @@ func (n *named) edits(i int, o Operation) ([]Edit, error) {
 	if t.IsZero() && !o.fresh {
 		return nil, errs.New(errs.NotFound, "transaction not found; {transaction.list} lists them")
 	}
-	if n.split[t] && (o.Category.Set || o.CounterpartyID.Set || len(o.TagsToAdd)+len(o.TagsToRemove) > 0) {
+	if n.split[t] && (o.Category.Set || o.CounterpartyID.Set || o.ExcludedReason.Set ||
+		len(o.TagsToAdd)+len(o.TagsToRemove) > 0) {
 		return nil, isSplit()
 	}
 	var edits []Edit
@@ -453,6 +455,11 @@ func (n *named) edits(i int, o Operation) ([]Edit, error) {
 	}
 	if err := field(journal.FieldCounterparty, "counterparty", o.CounterpartyID, n.counterparties); err != nil {
 		return nil, err
+	}
+	if o.ExcludedReason.Set {
+		edits = append(edits, Edit{
+			Transaction: t, Field: journal.FieldExcluded, Value: o.ExcludedReason.Value, Note: o.Note,
+		})
 	}
 	for _, slug := range o.TagsToAdd {
 		if slices.ContainsFunc(o.TagsToRemove, func(s string) bool { return strings.EqualFold(s, slug) }) {

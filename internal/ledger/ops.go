@@ -19,8 +19,8 @@ func (b *Books) Ops() []*op.Op {
 		}, b.Transactions), rareFilters...),
 		op.Reading(op.Spec{
 			Name: "transaction.count", Route: "GET /transactions/count",
-			Summary: "Counts transactions.",
-		}, b.Count),
+			Summary: "Counts transactions, and adds them up by currency.",
+		}, b.Counted),
 		op.StreamingText(op.Spec{
 			Name: "transaction.export", Heavy: true, Route: "GET /transactions/export", TextOut: "text/csv",
 			Summary: "Exports the transactions that match a filter as CSV, newest first.",
@@ -32,8 +32,8 @@ func (b *Books) Ops() []*op.Op {
 		}, b.Transaction),
 		op.Writing(op.Spec{
 			Name: "transaction.update", Route: "PATCH /transactions/{transaction_id}",
-			Summary: "Changes a transaction's category or counterparty, adds a comment, or edits a manually " +
-				"entered transaction.",
+			Summary: "Changes a transaction's category or counterparty, adds a comment, leaves it out of totals, or " +
+				"edits a manually entered transaction.",
 		}, b.PatchTransaction),
 		op.Writing(op.Spec{
 			Name: "transaction.delete", Route: "DELETE /transactions/{transaction_id}",

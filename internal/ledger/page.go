@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
+	"coffer/internal/id"
 	"coffer/internal/pg"
+	"coffer/internal/sift"
 )
 
 // A reader reads one page.
@@ -56,13 +58,21 @@ func (r reader) page(ctx context.Context) (*page, error) {
 		return nil, err
 	}
 	s.And(s.rows)
+	if s.tag != nil && (s.wording.SQL != "" || !r.byDate() || !r.in.alone()) {
+		s.tagged()
+	}
 	var p *page
 	switch {
 	case s.none:
 		p = &page{}
 	case one:
-		p, err = r.tagged(ctx, s)
-	case s.wording.sql != "":
+		var ids []id.ID
+		if ids, err = tagIDs(ctx, r.q, "tags", r.in.Tags); err == nil {
+			p, err = r.tagged(ctx, s, ids[0])
+		}
+	case s.tag != nil:
+		p, err = r.tagged(ctx, s, *s.tag)
+	case s.wording.SQL != "":
 		p, err = r.searched(ctx, s)
 	case r.byDate() && s.set != "":
 		p, err = r.through(ctx, s, s.set, "uuid[]", s.ids)
@@ -115,14 +125,14 @@ func (r reader) stands(ctx context.Context, s *selection, p *page) (err error) {
 // statistics show which. So it first searches the nearest rows, where common matches are found.
 func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 	wanted := s.wording
-	ids, more, err := wordings(ctx, r.q, wanted, fewDescriptors)
+	ids, more, err := sift.Wordings(ctx, r.q, wanted, fewDescriptors)
 	if err != nil || len(ids) == 0 {
 		return &page{}, err
 	}
-	few, alone := !more, r.byDate() && r.in.alone()
+	few, alone := !more, r.byDate() && r.in.alone() && !s.mixed
 	if more && alone {
-		args, condition := slices.Clone(s.Args()), wanted.sql
-		for _, arg := range wanted.args {
+		args, condition := slices.Clone(s.Args()), wanted.SQL
+		for _, arg := range wanted.Args {
 			args = append(args, arg)
 			condition = strings.Replace(condition, "$?", fmt.Sprintf("$%d", len(args)), 1)
 		}
@@ -132,13 +142,14 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 		}
 	}
 	if more {
-		if ids, more, err = wordings(ctx, r.q, wanted, manyDescriptors); err != nil {
+		if ids, more, err = sift.Wordings(ctx, r.q, wanted, sift.Many); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case more:
-		s.And(existsWording(wanted.sql), wanted.args...)
+		each := sift.OnTransaction(wanted)
+		s.And(each.SQL, each.Args...)
 	case r.byDate() && (few || alone):
 		s.flat()
 		return r.through(ctx, s, "t.descriptor_id", "int[]", ids)
@@ -156,19 +167,15 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 
 // tagged reads the transactions with the one tag. A common tag is found among the nearest rows.
 // Otherwise it is rare, and all its transactions can be sorted.
-func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
-	ids, err := tagIDs(ctx, r.q, "tags", r.in.Tags)
-	if err != nil {
-		return nil, err
-	}
-	args := append(slices.Clone(s.Args()), ids[0])
+func (r reader) tagged(ctx context.Context, s *selection, tag id.ID) (*page, error) {
+	args := append(slices.Clone(s.Args()), tag)
 	has := fmt.Sprintf(`transaction_tag k where k.transaction_id = t.id and k.tag_id = (select $%d::uuid) and k.present`, len(args))
 	if p, err := r.nearer(ctx, s, []int{5, reach}, has, args); err != nil || len(p.rows) > 0 {
 		return p, err
 	}
 	// An array is looked up in the order of the ids and not of the tag.
 	s.And("t.id = any(array(select transaction_id from transaction_tag where tag_id = (select $?::uuid) and present))",
-		ids[0])
+		tag)
 	return r.read(ctx, s)
 }
 
@@ -283,6 +290,14 @@ func (s *selection) flat() {
 	s.set = ""
 }
 
+// tagged makes the tag that was searched for an ordinary condition.
+func (s *selection) tagged() {
+	if s.tag != nil {
+		s.And(hasTag, []id.ID{*s.tag})
+		s.tag = nil
+	}
+}
+
 // all is flat with the wordings of a search.
 func (s *selection) all() {
 	s.And(s.rows)
@@ -292,10 +307,12 @@ func (s *selection) all() {
 // worded is all without s.rows.
 func (s *selection) worded() {
 	s.flat()
+	s.tagged()
 	switch {
 	case s.wide:
-		s.And(existsWording(s.wording.sql), s.wording.args...)
-	case s.wording.sql != "":
+		each := sift.OnTransaction(s.wording)
+		s.And(each.SQL, each.Args...)
+	case s.wording.SQL != "":
 		s.And("t.descriptor_id = any($?)", s.descriptors)
 	}
 }

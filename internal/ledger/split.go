@@ -283,6 +283,11 @@ func (b *Books) inherit(ctx context.Context, tx pg.Tx, t TransactionDetail, part
 				Source: whole.CounterpartySource,
 			})
 		}
+		if whole.Excluded != nil {
+			edits = append(edits, Edit{
+				Transaction: u, Field: journal.FieldExcluded, Value: whole.Excluded, Source: whole.ExcludedSource,
+			})
+		}
 		for _, g := range tags {
 			edits = append(edits, Edit{
 				Transaction: u, Field: journal.FieldTag, Tag: &g.Tag, Value: new(Present), Source: &g.Source,

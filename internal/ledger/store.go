@@ -11,7 +11,7 @@ import (
 // store writes the rows and tags that entries changed, each kind in one statement and in the order
 // of the entries, so neighboring rows are written together.
 func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []journal.Entry) error {
-	var rows, moved, divided, rewritten []id.ID
+	var rows, moved, divided, rewritten, left []id.ID
 	var tags []tagKey
 	seen, seenTags, fields := make(map[id.ID]bool, len(entries)), map[tagKey]bool{}, map[string]bool{}
 	for _, e := range entries {
@@ -27,6 +27,9 @@ func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []jou
 		if e.Field == journal.FieldSplit {
 			divided = append(divided, e.SubjectID)
 		}
+		if e.Field == journal.FieldExcluded || e.Field == journal.FieldRefund {
+			left = append(left, e.SubjectID)
+		}
 		if isHand(e.Field) {
 			rewritten = append(rewritten, e.SubjectID)
 		}
@@ -41,6 +44,9 @@ func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []jou
 		return err
 	}
 	if err := storeSplits(ctx, tx, now, divided); err != nil {
+		return err
+	}
+	if err := storeLeftOut(ctx, tx, now, left); err != nil {
 		return err
 	}
 	if err := b.storeHand(ctx, tx, now, rewritten); err != nil {
@@ -93,6 +99,25 @@ func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID, fields
 			update transaction t set updated_at = clock_timestamp() from unnest($1::uuid[]) v (id)
 			where t.id = v.id`, rows)
 	}
+	return err
+}
+
+// storeLeftOut writes what few transactions have: why they are left out of totals, and of which
+// purchase they are the refund.
+func storeLeftOut(ctx context.Context, tx pg.Tx, now *current, ids []id.ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	reasons, sources, refunds := make([]*string, len(ids)), make([]*string, len(ids)), make([]*string, len(ids))
+	for i, u := range ids {
+		s := now.rows[u]
+		reasons[i], sources[i], refunds[i] = s.Excluded, s.ExcludedSource, s.Refund
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update transaction t set excluded_reason = v.reason, excluded_source = v.source, refund_of = v.refund::uuid,
+			updated_at = clock_timestamp()
+		from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) v (id, reason, source, refund) where t.id = v.id`,
+		ids, reasons, sources, refunds)
 	return err
 }
 

@@ -41,12 +41,16 @@ type Transaction struct {
 	CategorySource      *string         `json:"category_source" enum:"rule,user,agent,provider" doc:"Who set it; rules and agents don't change values set by a user"`
 	CounterpartyID      *id.ID          `json:"counterparty_id"`
 	CounterpartyName    *text.Untrusted `json:"counterparty_name"`
+	Payee               id.Key          `json:"payee" doc:"Key of the payee, for the filter payee"`
+	PayeeName           text.Untrusted  `json:"payee_name" doc:"Untrusted: the counterparty's name, else the name in the bank's text, without card numbers, references and towns"`
 	Tags                []string        `json:"tags" doc:"Slugs, sorted"`
 	Pending             bool            `json:"pending"`
 	PaymentChannel      *string         `json:"payment_channel"`
 	CommentCount        int             `json:"comment_count"`
 	LinkedTransactionID *id.ID          `json:"linked_transaction_id" doc:"The other transaction of a confirmed account link match; for a matched manual transaction, the bank's"`
 	Excluded            bool            `json:"excluded" doc:"Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction"`
+	ExcludedReason      *string         `json:"excluded_reason" enum:"reimbursed,duplicate,other" doc:"Why somebody left it out of totals; null: it counts"`
+	RefundOf            *id.ID          `json:"refund_of" doc:"For a confirmed refund: its purchase, in whose category it counts"`
 	IsSplit             bool            `json:"is_split" doc:"Totals count its parts instead"`
 	ParentID            *id.ID          `json:"parent_id" doc:"The transaction that this is a part of"`
 	IsRemainder         bool            `json:"is_remainder" doc:"The part that gets the remainder, also when the bank changes the amount"`
@@ -78,6 +82,7 @@ type TransactionPart struct {
 	CounterpartyName    *text.Untrusted `json:"counterparty_name"`
 	Tags                []string        `json:"tags" doc:"Slugs, sorted"`
 	CommentCount        int             `json:"comment_count"`
+	ExcludedReason      *string         `json:"excluded_reason" enum:"reimbursed,duplicate,other"`
 	IsRemainder         bool            `json:"is_remainder"`
 }
 
@@ -102,7 +107,7 @@ func (b *Books) parts(ctx context.Context, q pg.Querier, parent id.ID) ([]Transa
 			ID: t.ID, ShortID: t.ShortID, Amount: t.Amount, Category: t.Category,
 			CategoryDisplayName: t.CategoryDisplayName, CategorySource: t.CategorySource,
 			CounterpartyID: t.CounterpartyID, CounterpartyName: t.CounterpartyName, Tags: t.Tags,
-			CommentCount: t.CommentCount, IsRemainder: t.IsRemainder,
+			CommentCount: t.CommentCount, ExcludedReason: t.ExcludedReason, IsRemainder: t.IsRemainder,
 		})
 	}
 	slices.SortFunc(out, func(a, b TransactionPart) int {

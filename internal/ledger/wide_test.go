@@ -5,6 +5,7 @@ import (
 
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/sift"
 )
 
 // A search that nearly every wording fulfills works like any other, alone and with other filters, in
@@ -13,7 +14,7 @@ func TestSearchesMayBeWide(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 10)
 	ctx := as(t.Context(), op.User)
-	const wide = manyDescriptors + 2000
+	const wide = sift.Many + 2000
 	_, err := db.Exec(ctx, `
 		with d as (
 			insert into descriptor (name, merchant_name, folded) select 'Wide ' || n, '', e'wide ' || n || e'\n'
@@ -38,7 +39,7 @@ func TestSearchesMayBeWide(t *testing.T) {
 	if n := count(Filter{ExcludeSearch: new("wide")}); n != 10 {
 		t.Errorf("counted %d without them, want 10", n)
 	}
-	if n := count(Filter{Search: new("wide"), ExcludeSearch: new("wide 1")}); n == 0 || n >= wide {
+	if n := count(Filter{Search: new("wide"), ExcludeSearch: new(`"wide 1"`)}); n == 0 || n >= wide {
 		t.Errorf("counted %d with one search and another excluded", n)
 	}
 	pending := Filter{Search: new("wide"), Pending: new(true)}
@@ -64,7 +65,7 @@ func TestSearchesMayBeWide(t *testing.T) {
 		t.Errorf("%d as a condition (%v), want %d", n, err, wide)
 	}
 	if n, err := pg.Value[int](ctx, db, `select count(*) from descriptor
-		where folded like '%wide%'`); err != nil || n <= manyDescriptors {
+		where folded like '%wide%'`); err != nil || n <= sift.Many {
 		t.Errorf("%d wordings match (%v), so the test proves nothing", n, err)
 	}
 }

@@ -2,39 +2,35 @@ package ledger
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/payeename"
 	"coffer/internal/pg"
+	"coffer/internal/sift"
 	"coffer/internal/text"
-	"github.com/jackc/pgx/v5"
 )
 
-// The most wordings that a search lists. A page reads the transactions of few wordings one wording
-// at a time. If a search matches many, each transaction's wording is checked instead.
-const (
-	fewDescriptors  = 200
-	manyDescriptors = 10_000
-)
+// fewDescriptors is the most wordings whose transactions a page reads one wording at a time.
+const fewDescriptors = 200
 
 // worded collects the conditions on wordings. For a million transactions there are a few thousand
 // wordings.
 func (b *Books) worded(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
 	if f.Search != nil {
-		wanted, err := inWording("search", *f.Search, f.SearchMode)
+		found, err := sift.For(ctx, q, "search", *f.Search, f.SearchMode)
 		if err != nil {
 			return err
 		}
-		s.wording.and(wanted)
+		s.wording.And(found.Wording)
+		s.tag, s.mixed = found.Tag, found.Rest.SQL != ""
+		s.If(s.mixed, found.Rest.SQL, found.Rest.Args...)
 	}
 	if f.Merchant != nil {
 		// The condition on the folded text can use an index.
-		s.wording.and(textCondition{
-			"w.folded like $? and coalesce(nullif(w.merchant_name, ''), w.name) = $?",
-			[]any{pattern(*f.Merchant), *f.Merchant},
+		s.wording.And(sift.Condition{
+			SQL:  "w.folded like $? and coalesce(nullif(w.merchant_name, ''), w.name) = $?",
+			Args: []any{sift.Pattern(*f.Merchant), *f.Merchant},
 		})
 	}
 	if f.Payee != nil {
@@ -42,7 +38,7 @@ func (b *Books) worded(ctx context.Context, q pg.Querier, f Filter, s *selection
 		if err != nil {
 			return errs.Field("payee", "pattern", "must be the payee of a review group: 11 letters and digits")
 		}
-		s.wording.and(textCondition{"w.payee = $?", []any{int64(key)}})
+		s.wording.And(sift.Condition{SQL: "w.payee = $?", Args: []any{int64(key)}})
 	}
 	if f.SimilarTo != nil {
 		return s.similar(ctx, q, *f.SimilarTo)
@@ -68,81 +64,12 @@ func (s *selection) similar(ctx context.Context, q pg.Querier, ref string) error
 	case one.Counterparty != nil:
 		among(s, "t.counterparty_id", []id.ID{*one.Counterparty})
 	case one.Payee != nil:
-		s.wording.and(textCondition{"w.payee = $?", []any{int64(*one.Payee)}})
+		s.wording.And(sift.Condition{SQL: "w.payee = $?", Args: []any{int64(*one.Payee)}})
 	default:
 		s.none = true
 	}
 	return nil
 }
-
-// A textCondition is a condition on wording w, with an argument for each $? in it.
-type textCondition struct {
-	sql  string
-	args []any
-}
-
-// and adds another condition.
-func (c *textCondition) and(other textCondition) {
-	if c.sql != "" {
-		c.sql += " and "
-	}
-	c.sql, c.args = c.sql+other.sql, append(c.args, other.args...)
-}
-
-func existsWording(condition string) string {
-	return "exists (select from descriptor w where w.id = t.descriptor_id and " + condition + ")"
-}
-
-// inWording returns a search as a condition on the folded text of wordings.
-func inWording(field, search, mode string) (textCondition, error) {
-	var c textCondition
-	switch mode {
-	case "words":
-		for word := range strings.FieldsSeq(search) {
-			c.args = append(c.args, pattern(word))
-		}
-		c.sql = strings.Join(slices.Repeat([]string{"w.folded like $?"}, len(c.args)), " and ")
-	case "fuzzy":
-		c = textCondition{"$? <% w.folded", []any{text.Fold(search)}}
-	default:
-		var terms []string
-		for term := range strings.SplitSeq(search, ",") {
-			if term = strings.TrimSpace(term); term != "" {
-				terms = append(terms, pattern(term))
-			}
-		}
-		switch len(terms) {
-		case 0:
-		case 1:
-			c = textCondition{"w.folded like $?", []any{terms[0]}}
-		default:
-			c = textCondition{"w.folded like any($?)", []any{terms}}
-		}
-	}
-	if len(c.args) == 0 {
-		return c, errs.Field(field, "empty", "must contain a word")
-	}
-	return c, nil
-}
-
-// wordings lists the wordings that fulfill the condition, unless there are more than most.
-// PostgreSQL can only choose between the table and its index when it sees the text, so the
-// statement is planned each time.
-func wordings(ctx context.Context, q pg.Querier, c textCondition, most int) (ids []int32, more bool, err error) {
-	var where pg.Where
-	where.And(c.sql, c.args...)
-	sql := fmt.Sprintf(`select array(select w.id from descriptor w %s limit %d)`, where.SQL(), most+1)
-	ids, err = pg.Value[[]int32](ctx, q, sql, append([]any{
-		pgx.QueryExecModeExec,
-		pgx.QueryResultFormats{pgx.BinaryFormatCode},
-	}, where.Args()...)...)
-	return ids, len(ids) > most, err
-}
-
-var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
-// pattern returns a LIKE pattern for a literal part, folded.
-func pattern(part string) string { return "%" + likeLiteral.Replace(text.Fold(part)) + "%" }
 
 // folded returns the searchable text of a wording: a line for the name, one for the merchant, and
 // one for the purpose if there is one.
@@ -152,16 +79,6 @@ func folded(name, merchant, detail text.Untrusted) string {
 		s += "\n" + text.Fold(detail.Plain())
 	}
 	return s
-}
-
-// keys returns the keys by which a wording is grouped: the form of its name, and its payee, which
-// is the form of the merchant name if there is one.
-func keys(name, merchant string) (form, payee id.Key) {
-	form = id.KeyOf(text.Form(name))
-	if merchant == "" {
-		return form, form
-	}
-	return form, id.KeyOf(text.Form(merchant))
 }
 
 // fillBatch is how many wordings FillPayees locks at a time.
@@ -187,7 +104,7 @@ func (b *Books) FillPayees(ctx context.Context) (int, error) {
 			}
 			ids, forms, payees := make([]int32, len(rows)), make([]int64, len(rows)), make([]int64, len(rows))
 			for i, r := range rows {
-				form, payee := keys(r.Name, r.Merchant)
+				form, payee := payeename.Keys(r.Name, r.Merchant)
 				ids[i], forms[i], payees[i] = r.ID, int64(form), int64(payee)
 			}
 			last = ids[len(ids)-1]

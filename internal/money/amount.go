@@ -180,6 +180,20 @@ func (t Total) Times(n int64) (Total, error) {
 	return newTotal(d)
 }
 
+// Percent is a share of the sum, to the cent below.
+func (t Total) Percent(n int64) (Total, error) {
+	all, err := t.Times(n)
+	if err != nil {
+		return Total{}, err
+	}
+	cents := all.cents()
+	d, err := decimal.New(cents/100, scale)
+	if err != nil {
+		return Total{}, ErrRange
+	}
+	return newTotal(d)
+}
+
 // cents is the sum in hundredths.
 func (t Total) cents() int64 {
 	cents := int64(t.d.Coef()) // at most 18 digits

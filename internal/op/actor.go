@@ -24,6 +24,8 @@ type Actor struct {
 	// Administers means that a person gave this agent's key the rights that are otherwise reserved
 	// for people.
 	Administers bool
+	// OnlyAdds means that the key may only call ops with Spec.Adds.
+	OnlyAdds bool
 	// Bond is derived from the credential's text, which is not stored anywhere. It encrypts data
 	// that is kept for this caller alone.
 	Bond [32]byte

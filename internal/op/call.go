@@ -29,7 +29,7 @@ const (
 
 // A Note is a remark about a result that its rows cannot express.
 type Note struct {
-	Code    string `json:"code" enum:"links_proposed,data_ends,stale,gap,no_balance,no_rate,uncategorized,truncated,recurring_only"`
+	Code    string `json:"code" enum:"links_proposed,data_ends,stale,gap,no_balance,no_rate,uncategorized,excluded,truncated,recurring_only"`
 	Message string `json:"message" doc:"What it means and what to do"`
 	Count   *int64 `json:"count,omitempty" doc:"Number of records affected"`
 	See     string `json:"see,omitempty" doc:"What shows them: a route, tool or command"`
@@ -139,6 +139,9 @@ func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 
 // suggestSoon is suggest outside a transaction, where it can be canceled.
 func (r *Runner) suggestSoon(ctx context.Context, o *Op, args map[string]any, err error) error {
+	if ActorOf(ctx).OnlyAdds { // it must not learn names by guessing
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	return r.suggest(ctx, r.DB, o, args, err)
@@ -189,7 +192,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	if err := o.Allows(c.Actor); err != nil {
 		return Answer{}, 0, err
 	}
-	if err := o.forPeopleGiven(c.Actor, c.Args); err != nil {
+	if err := errors.Join(o.forPeopleGiven(c.Actor, c.Args), o.addsGiven(c.Actor, c.Args)); err != nil {
 		return Answer{}, 0, err
 	}
 	args, patience, err := o.accept(c)
@@ -215,7 +218,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 		if err != nil {
 			return Answer{}, 0, err
 		}
-		answer, err = o.answer(v, c.Surface)
+		answer, err = o.answerTo(c, v)
 		return answer, patience, err
 	}
 	if ctx, err = r.asked(ctx, o, c, args); err != nil {
@@ -236,7 +239,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 		if err != nil {
 			return err
 		}
-		answer, err = o.answer(v, c.Surface)
+		answer, err = o.answerTo(c, v)
 		answer.Change = c.changed.id
 		return err
 	})
@@ -245,6 +248,9 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 
 // Allows returns nil if the actor may run the op, else an error with the reason.
 func (o *Op) Allows(a Actor) error {
+	if a.OnlyAdds && o.Adds != nil {
+		a.OnlyAdds = false // it is one of its few
+	}
 	if err := Allowed(o.Scope, a); err != nil {
 		return err
 	}
@@ -291,6 +297,9 @@ func Allowed(need Scope, a Actor) error {
 	case need > a.Scope:
 		return errs.New(errs.InsufficientScope, "this call requires a key with scope full_access; this key "+
 			"is %s", a.Scope)
+	case a.OnlyAdds:
+		return errs.New(errs.Forbidden, "this key may only add transactions, and read the names of accounts and "+
+			"payees; use another key")
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args input) (Answer, er
 		if err != nil {
 			return err
 		}
-		answer, err = o.answer(v, c.Surface)
+		answer, err = o.answerTo(c, v)
 		answer.Change = c.changed.id
 		return err
 	})

@@ -54,6 +54,9 @@ type Spec struct {
 	// People declares what agents may not do; the zero value means no restriction.
 	People People
 
+	// Adds is set if a key that may only add transactions may call the op too; see Adding.
+	Adds *Adding
+
 	// Own: it works on the signed-in member's own records. Callers without a session get 404, and
 	// it is not a command, because commands have no session.
 	Own bool

@@ -91,6 +91,19 @@ func Quiet(o *Op, names ...string) *Op {
 	return o
 }
 
+// Exact removes arguments from the op's tool that only people's devices give, and makes those that
+// they stand for required again.
+func Exact(o *Op, removed, required []string) *Op {
+	o.toolIn = new(*o.input(Tool))
+	o.toolIn.Props = slices.DeleteFunc(slices.Clone(o.toolIn.Props), func(p Prop) bool {
+		return slices.Contains(removed, p.Name)
+	})
+	for _, name := range required {
+		o.toolIn.Prop(name).Required = true
+	}
+	return o
+}
+
 // ToolOutput prints the op's answer for the tool list. MCP allows only objects there, so a list is
 // wrapped under ToolList's key.
 func (o *Op) ToolOutput() Tree {

@@ -92,7 +92,7 @@ func (r *Runner) within(ctx context.Context, tx pg.Tx, o *Op, c *Call) (answer A
 		if err != nil {
 			return err
 		}
-		if answer, err = o.answer(v, c.Surface); err != nil {
+		if answer, err = o.answerTo(c, v); err != nil {
 			return err
 		}
 		answer.Change = c.changed.id

@@ -6,6 +6,7 @@ package overview
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"coffer/internal/account"
 	"coffer/internal/bank/all"
@@ -256,7 +257,11 @@ func (o *Overviews) Overview(ctx context.Context, q pg.Querier, _ op.None) (Over
 	standing, err := total.Stand(ctx, q)
 	out.Links = OverviewLinks{standing.Proposed, standing.Pairs}
 	out.Data = OverviewData{standing.FirstDate, standing.LastDate}
-	out.Notes = append(standing.Notes(ctx, nil, nil), out.unknown(ctx)...)
+	if err != nil {
+		return out, err
+	}
+	left, err := o.totals.LeftOut(ctx, q, total.Days{Start: day.LastStart, End: day.ThisEnd})
+	out.Notes = slices.Concat(standing.Notes(ctx, nil, nil), out.unknown(ctx), left)
 	return out, err
 }
 

@@ -102,6 +102,7 @@ func Reviews(ctx context.Context, q pg.Querier, most int64) (int64, error) {
 // holds them alone; the order is that index's, so that no statistics lead to another.
 func uncategorized(ctx context.Context, q pg.Querier) (int64, error) {
 	return pg.Value[int64](ctx, q, `select count(*) from (select from transaction t
-		where category_id is null and deleted_at is null and not pending and not excluded and `+journal.Leaf+`
+		where category_id is null and deleted_at is null and not pending and not excluded
+			and `+journal.Leaf+` and `+journal.NotLeftOut+`
 		order by date desc, id desc limit $1) counted`, manyReviews)
 }

@@ -22,7 +22,7 @@ func OpenFindings(ctx context.Context, q pg.Querier, accounts *account.Register)
 	}
 	rows, err := pg.All[row](ctx, q, `
 		select s.kind, count(*) as count from sighting s where s.day >= $1 and not exists (
-			select from finding f where f.id = s.id and f.state = 'dismissed' and f.deleted_at is null)
+			select from finding f where f.id = s.id and f.state <> 'open' and f.deleted_at is null)
 		group by s.kind`, from)
 	if err != nil {
 		return nil, err

@@ -95,8 +95,14 @@ func (p *Patterns) Patch(ctx context.Context, tx pg.Tx, in PatchRecurring) (Recu
 	if err != nil {
 		return was, err
 	}
-	if err := op.Match(ctx, was); err != nil {
-		return was, err
+	if op.Match(ctx, was) != nil { // as a list and an earlier Patch return it; else as Show does
+		shown, err := p.Show(ctx, tx, RecurringRef{found.ID.String()})
+		if err == nil {
+			err = op.Match(ctx, shown)
+		}
+		if err != nil {
+			return was, err
+		}
 	}
 	var said []string
 	if in.State != nil && *in.State != was.State {

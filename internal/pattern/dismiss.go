@@ -49,8 +49,10 @@ func findingFits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]jour
 // SetFinding is the input of SetFinding.
 type SetFinding struct {
 	ID    string `json:"id" minLength:"1" doc:"Short id or UUID"`
-	State string `json:"state,omitempty" enum:"open,dismissed" default:"dismissed" doc:"dismissed: checked, and not shown again"`
-	Force bool   `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
+	State string `json:"state,omitempty" enum:"open,confirmed,dismissed" default:"dismissed" doc:"confirmed: only for a refund, which then counts in its purchase's category, and for a duplicate charge. dismissed: checked, and not shown again"`
+	// Exclude belongs to the decision, so that one undo takes both back.
+	Exclude bool `json:"exclude,omitempty" doc:"With confirmed, for a duplicate charge: also leave the newer transaction out of totals"`
+	Force   bool `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
 // A FindingState is what the household says of a finding.
@@ -59,12 +61,12 @@ type FindingState struct {
 	ShortID   string `json:"short_id,omitempty" db:"short_id" required:"true"`
 	AccountID id.ID  `json:"account_id" db:"account_id"`
 	Kind      string `json:"kind" db:"kind" enum:"duplicate,refund,unusual,price_change,missed,gap"`
-	State     string `json:"state" db:"state" enum:"open,dismissed"`
+	State     string `json:"state" db:"state" enum:"open,confirmed,dismissed"`
 
 	Source *string `json:"-" db:"source"`
 }
 
-// SetFinding dismisses a finding, or opens it again.
+// SetFinding confirms or dismisses a finding, or opens it again.
 func (p *Patterns) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (FindingState, error) {
 	f, err := p.findingNamed(ctx, tx, in.ID)
 	if err != nil {
@@ -73,14 +75,23 @@ func (p *Patterns) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (Fin
 	if err := op.Match(ctx, f); err != nil || f.State == in.State {
 		return f, err
 	}
+	if err := in.check(f.Kind); err != nil {
+		return f, err
+	}
 	if journal.Held(f.Source, op.ActorOf(ctx), in.Force) {
 		return f, errs.New(errs.Conflict,
 			"a person decided this finding, so it is locked (held); pass force: true to override")
 	}
-	said := "Dismissed a finding"
-	if in.State == open {
-		said = "Reopened a finding"
+	said := map[string]string{
+		open: "Reopened a finding", Confirmed: "Confirmed a finding", Dismissed: "Dismissed a finding",
+	}[in.State]
+	var about []id.ID
+	if in.State == Confirmed || f.State == Confirmed {
+		if about, err = p.about(ctx, tx, f); err != nil {
+			return f, err
+		}
 	}
+	was := f.State
 	f.State = in.State
 	return f, findingDefinition.Recorded(ctx, tx, []id.ID{f.ID}, said+" "+f.ShortID, func() ([]journal.Entry, error) {
 		_, err := pg.Exec(ctx, tx, `
@@ -88,8 +99,54 @@ func (p *Patterns) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (Fin
 			on conflict (id) do update set state = excluded.state, source = excluded.source, deleted_at = null,
 				updated_at = clock_timestamp()`,
 			f.ID, f.ShortID, f.AccountID, f.Kind, f.State, journal.Source(op.ActorOf(ctx)))
-		return nil, err
+		if err != nil || len(about) < 2 {
+			return nil, err
+		}
+		switch {
+		case f.Kind == refund && in.State == Confirmed:
+			return p.refunded(ctx, tx, about[0], about[1], in.Force)
+		case f.Kind == refund && was == Confirmed:
+			return p.notRefunded(ctx, tx, about[0])
+		case in.Exclude:
+			return p.leaveOut(ctx, tx, about[0], duplicate, in.Force)
+		}
+		return nil, nil
 	})
+}
+
+// check refuses what cannot be confirmed.
+func (in SetFinding) check(kind string) error {
+	switch {
+	case in.State == Confirmed && kind != refund && kind != duplicate:
+		return errs.Field("state", "conflict", "can only be confirmed for a refund or a duplicate charge; use "+
+			"dismissed for others")
+	case in.Exclude && (in.State != Confirmed || kind != duplicate):
+		return errs.Field("exclude", "conflict", "can only be used with confirmed, for a duplicate charge")
+	}
+	return nil
+}
+
+// about returns the transactions of a finding, the newest first. A decided finding may be about
+// transactions that have changed since; then there are none.
+func (p *Patterns) about(ctx context.Context, tx pg.Tx, f FindingState) ([]id.ID, error) {
+	from, err := p.oldest(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.found(ctx, tx, ListFindings{Kind: []string{f.Kind}, State: f.State, StartDate: &from})
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.IndexFunc(all, func(x Finding) bool { return x.ID == f.ID }); at >= 0 {
+		return all[at].TransactionIDs, nil
+	}
+	return nil, nil
+}
+
+// oldest returns the first day of which findings can be listed.
+func (p *Patterns) oldest(ctx context.Context, q pg.Querier) (pg.Date, error) {
+	today, err := pg.Value[pg.Date](ctx, q, `select (now() at time zone time_zone)::date from setting`)
+	return pg.Day(today.Time().AddDate(0, 0, -findingMostDays)), err
 }
 
 // findingNamed returns the finding with that id: a finding with a decision, else a current one.
@@ -103,11 +160,10 @@ func (p *Patterns) findingNamed(ctx context.Context, tx pg.Tx, ref string) (Find
 	if len(known) > 0 {
 		return known[0], nil
 	}
-	today, err := pg.Value[pg.Date](ctx, tx, `select (now() at time zone time_zone)::date from setting`)
+	from, err := p.oldest(ctx, tx)
 	if err != nil {
 		return FindingState{}, err
 	}
-	from := pg.Day(today.Time().AddDate(0, 0, -findingMostDays))
 	all, err := p.found(ctx, tx, ListFindings{State: open, StartDate: &from})
 	if err != nil {
 		return FindingState{}, err

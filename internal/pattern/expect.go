@@ -13,6 +13,11 @@ type Expected struct {
 	Days []pg.Date
 }
 
+// Kept returns all recurring payments that were not dismissed, with those that have ended.
+func Kept(ctx context.Context, q pg.Querier) ([]Recurring, error) {
+	return matching(ctx, q, ListRecurring{})
+}
+
 // Expect returns the active recurring payments that should come between two days. Dismissed series
 // are left out.
 func Expect(ctx context.Context, q pg.Querier, from, until pg.Date) ([]Expected, error) {

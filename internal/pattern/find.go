@@ -16,7 +16,7 @@ type FindPatterns struct {
 	Kind      string   `json:"kind" enum:"recurring,price_change,missed,duplicate,refund,unusual"`
 	Direction *string  `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out" agent:"-"`
 	AccountID *string  `json:"account_id,omitempty" minLength:"1"`
-	StartDate *pg.Date `json:"start_date,omitempty" doc:"Start date (inclusive); recurring: first payment on or after it. Default: price_change a year ago, others 90 days"`
+	StartDate *pg.Date `json:"start_date,omitempty" doc:"Inclusive; recurring: first payment since. Default: price_change a year ago, others 90 days"`
 	Ended     bool     `json:"ended,omitempty" doc:"recurring: also those that have ended"`
 	Dismissed bool     `json:"dismissed,omitempty" doc:"Only dismissed ones"`
 	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"200" default:"60"`
@@ -24,9 +24,10 @@ type FindPatterns struct {
 
 // Found holds the findings.
 type Found struct {
-	Patterns []Pattern `json:"patterns"`
-	Yearly   []Yearly  `json:"yearly,omitempty" doc:"recurring: yearly total by currency of all active ones, listed or not; without transfers"`
-	Total    int       `json:"total" doc:"Total number; more than listed if the list was cut"`
+	Patterns []Pattern        `json:"patterns"`
+	Groups   []RecurringGroup `json:"groups,omitempty" doc:"recurring: the same per month and year, by group"`
+	Yearly   []Yearly         `json:"yearly,omitempty" doc:"recurring: yearly total by currency of all active ones, listed or not; without transfers"`
+	Total    int              `json:"total" doc:"Total number; more than listed if the list was cut"`
 }
 
 // A Pattern is something that the transactions show.
@@ -38,6 +39,7 @@ type Pattern struct {
 	Currency     money.Currency `json:"iso_currency_code"`
 	Varies       bool           `json:"varies,omitempty" doc:"The amount is the usual one"`
 	Cadence      string         `json:"cadence,omitempty" doc:"For a recurring payment"`
+	Group        string         `json:"group,omitempty" doc:"recurring: subscription, bill, loan or income"`
 	Reason       string         `json:"reason,omitempty" doc:"Reason for a duplicate, refund or unusual charge"`
 	Transactions []string       `json:"transaction_ids,omitempty" doc:"Newest first; for a refund, the refund and its purchase"`
 	Usual        *money.Total   `json:"usual,omitempty" doc:"unusual: the usual maximum of the payee's charges; refund: the price of the purchase"`
@@ -101,6 +103,9 @@ func (p *Patterns) Find(ctx context.Context, q pg.Querier, in FindPatterns) (Fou
 		if out.Yearly, err = yearly(all); err != nil {
 			return Found{}, err
 		}
+		if out.Groups, err = byContract(all); err != nil {
+			return Found{}, err
+		}
 	}
 	for _, r := range all {
 		if in.Kind != "price_change" {
@@ -152,7 +157,7 @@ func (r *Recurring) pattern(kind string) Pattern {
 		out.NextDate = r.NextDate
 	}
 	if kind == "recurring" {
-		out.YearlyAmount = &r.YearlyAmount
+		out.YearlyAmount, out.Group = &r.YearlyAmount, r.Group
 	}
 	if kind == "missed" || r.Status == ended {
 		out.LastDate = &r.LastDate
@@ -203,7 +208,7 @@ func (p *Patterns) findIn(ctx context.Context, q pg.Querier, in FindPatterns) (F
 type ReviewPattern struct {
 	ID    string          `json:"id" minLength:"1" doc:"From find_patterns"`
 	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"recurring: the household's name for it; null removes it"`
-	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is a recurring payment; dismissed: not shown again; auto: undecided"`
+	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is a recurring payment or a refund, which then counts in its purchase's category; dismissed: not shown again; auto: undecided" agent:"confirmed: a refund then counts in its purchase's category; auto: undecided"`
 	Force bool            `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
@@ -226,17 +231,17 @@ func (p *Patterns) Review(ctx context.Context, tx pg.Tx, in ReviewPattern) (Revi
 		r, err := p.Patch(ctx, tx, PatchRecurring(in))
 		return ReviewedPattern{r.ShortID, "recurring", r.State, r.Name}, err
 	}
-	if in.State == nil || *in.State == Confirmed || in.Name.Set {
+	if in.State == nil || in.Name.Set {
 		if _, err := p.findingNamed(ctx, tx, in.ID); err != nil {
 			return ReviewedPattern{}, err
 		}
-		return ReviewedPattern{}, errs.Field("state", "unknown",
-			"must be dismissed or auto for a finding, and name must be omitted")
+		return ReviewedPattern{}, errs.Field("state", "required",
+			"is required for a finding, and name must be omitted")
 	}
 	state := *in.State
 	if state == Auto {
 		state = open
 	}
-	f, err := p.SetFinding(ctx, tx, SetFinding{in.ID, state, in.Force})
+	f, err := p.SetFinding(ctx, tx, SetFinding{ID: in.ID, State: state, Force: in.Force})
 	return ReviewedPattern{f.ShortID, f.Kind, *in.State, nil}, err
 }

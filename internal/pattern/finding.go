@@ -29,7 +29,7 @@ const (
 
 var findingKinds = []string{duplicate, refund, unusual, priceChange, missed, gap}
 
-// The household's decision about a finding: open, or dismissed.
+// The household's decision about a finding: open, confirmed or dismissed.
 const open = "open"
 
 const (
@@ -52,14 +52,14 @@ type Finding struct {
 	TransactionIDs []id.ID         `json:"transaction_ids" doc:"Newest first; for a refund, the refund and its purchase; for a gap, possible explanations"`
 	RecurringID    *id.ID          `json:"recurring_id" doc:"For a price change or a missed payment"`
 	Usual          *money.Total    `json:"usual" doc:"Usual maximum of the payee's charges, the previous price, or the price of the refunded purchase; null if there is none"`
-	State          string          `json:"state" enum:"open,dismissed"`
+	State          string          `json:"state" enum:"open,confirmed,dismissed"`
 }
 
 // ListFindings is the input of Findings.
 type ListFindings struct {
 	Kind      []string `json:"kind,omitempty" maxItems:"6" enum:"duplicate,refund,unusual,price_change,missed,gap" doc:"All kinds if absent"`
 	StartDate *pg.Date `json:"start_date,omitempty" doc:"Start date (inclusive); 90 days ago if absent, at most 400"`
-	State     string   `json:"state,omitempty" enum:"open,dismissed" default:"open"`
+	State     string   `json:"state,omitempty" enum:"open,confirmed,dismissed" default:"open"`
 	AccountID *string  `json:"account_id,omitempty" minLength:"1" doc:"Short id or UUID"`
 	Cursor    string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"100" doc:"Findings per page"`
@@ -170,15 +170,19 @@ func (p *Patterns) found(ctx context.Context, q pg.Querier, in ListFindings) ([]
 
 // decided leaves the findings of one state, sorted.
 func decided(ctx context.Context, q pg.Querier, all []Finding, state string) ([]Finding, error) {
-	ids, err := pg.Values[id.ID](ctx, q, `select id from finding where state = 'dismissed' and deleted_at is null`)
+	type row struct {
+		ID    id.ID  `db:"id"`
+		State string `db:"state"`
+	}
+	rows, err := pg.All[row](ctx, q, `select id, state from finding where state <> 'open' and deleted_at is null`)
 	if err != nil {
 		return nil, err
 	}
-	dismissed := map[id.ID]bool{}
-	for _, u := range ids {
-		dismissed[u] = true
+	states := map[id.ID]string{}
+	for _, r := range rows {
+		states[r.ID] = r.State
 	}
-	all = slices.DeleteFunc(all, func(f Finding) bool { return dismissed[f.ID] != (state == Dismissed) })
+	all = slices.DeleteFunc(all, func(f Finding) bool { return cmp.Or(states[f.ID], open) != state })
 	for i := range all {
 		all[i].State, all[i].ShortID = state, all[i].ID.Short()
 	}

@@ -14,17 +14,19 @@ func (p *Patterns) recurringOps() []*op.Op {
 			Summary: "Adds a recurring payment that coffer didn't detect, starting from one transaction.",
 		}, p.Create),
 		op.Reading(op.Spec{
-			Name: "recurring.get", Route: "GET /recurring/{id}", Summary: "Shows one recurring payment.",
-		}, p.Get),
+			Name: "recurring.get", Route: "GET /recurring/{id}",
+			Summary: "Shows one recurring payment with its price changes and payments.",
+		}, p.Show),
 		op.Writing(op.Spec{
 			Name: "recurring.update", Route: "PATCH /recurring/{id}",
 			Summary: "Confirms, dismisses or names a recurring payment.",
 		}, p.Patch),
 		op.Writing(op.Spec{
 			Tool:    "review_pattern",
-			Summary: "Confirms, dismisses or names a recurring payment, or dismisses a finding.",
-			Agent: "Confirms, dismisses or names a recurring payment from find_patterns, or dismisses a " +
-				"finding (state auto reopens it). Dismissed items are not shown again. Fails if a person " +
+			Summary: "Confirms, dismisses or names a recurring payment, or confirms or dismisses a finding.",
+			Agent: "Confirms, dismisses or names a recurring payment from find_patterns, confirms a refund or " +
+				"duplicate, or dismisses a finding (auto reopens it). Dismissed items are not shown again. " +
+				"Fails if a person " +
 				"already decided; use force only if the person asks.",
 		}, p.Review),
 		op.Reading(op.Spec{
@@ -43,7 +45,7 @@ func (p *Patterns) recurringOps() []*op.Op {
 		}, p.Findings),
 		op.Writing(op.Spec{
 			Name: "finding.dismiss", Route: "PUT /findings/{id}",
-			Summary: "Dismisses or reopens a finding.",
+			Summary: "Confirms, dismisses or reopens a finding.",
 		}, p.SetFinding),
 	}
 }

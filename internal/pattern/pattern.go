@@ -1,6 +1,6 @@
 // Package pattern finds what transactions have in common: the payees that wait for review, payments
-// that come back regularly, and findings that somebody should look at. It must not change a
-// transaction.
+// that come back regularly, and findings that somebody should look at. It changes
+// transactions only when somebody confirms a finding, through the ledger.
 package pattern
 
 import (

@@ -41,10 +41,12 @@ type Recurring struct {
 	Direction      string         `json:"direction" db:"direction" enum:"in,out"`
 	Currency       money.Currency `json:"iso_currency_code" db:"currency"`
 	Transfer       bool           `json:"transfer" db:"transfer" doc:"A transfer, by a confirmed link or the newest payment's category: it changes balances but no totals"`
+	Group          string         `json:"group" db:"-" screen:"none" enum:"subscription,bill,loan,income,saving,transfer" doc:"By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill is for what a household needs, or varies, and other payments are subscriptions"`
 	Category       *string        `json:"category" db:"category" doc:"Slug: that of the newest payment"`
 	Cadence        string         `json:"cadence" db:"cadence" enum:"weekly,fortnightly,monthly,quarterly,half_yearly,yearly"`
 	AmountType     string         `json:"amount_type" db:"amount_type" enum:"fixed,variable"`
 	Amount         money.Amount   `json:"amount" db:"amount" doc:"Current amount; if it varies, the median of the last six. Positive is money out"`
+	MonthlyAmount  money.Total    `json:"monthly_amount" db:"monthly_amount" screen:"none" doc:"Yearly amount divided by 12"`
 	YearlyAmount   money.Total    `json:"yearly_amount" db:"yearly_amount" doc:"Yearly amount"`
 	FirstDate      pg.Date        `json:"first_date" db:"first_date"`
 	LastDate       pg.Date        `json:"last_date" db:"last_date"`
@@ -58,10 +60,11 @@ type Recurring struct {
 	CreatedAt      pg.Time        `json:"created_at" db:"created_at"`
 	UpdatedAt      pg.Time        `json:"updated_at" db:"updated_at"`
 
-	Prices []byte   `json:"-" db:"price_changes"`
-	Found  bool     `json:"-" db:"found"`
-	Usual  *int     `json:"-" db:"usual_day"` // of the month
-	Newest *pg.Date `json:"-" db:"newest"`    // transaction of the account, but not in the future
+	Primary *string  `json:"-" db:"primary_category"`
+	Prices  []byte   `json:"-" db:"price_changes"`
+	Found   bool     `json:"-" db:"found"`
+	Usual   *int     `json:"-" db:"usual_day"` // of the month
+	Newest  *pg.Date `json:"-" db:"newest"`    // transaction of the account, but not in the future
 }
 
 // A PriceChange is a new price of a series.
@@ -77,8 +80,9 @@ const recurringColumns = `
 	r.id, r.short_id, r.name, coalesce(d.payee, r.party) as payee,
 	coalesce(p.name, nullif(d.merchant_name, ''), d.name, '') as payee_name, t.counterparty_id, r.account_id, r.direction,
 	r.currency, c.slug as category, r.cadence, case when r.fixed then 'fixed' else 'variable' end as amount_type,
-	r.amount, r.amount * case r.cadence when 'weekly' then 52 when 'fortnightly' then 26 when 'monthly' then 12
-		when 'quarterly' then 4 when 'half_yearly' then 2 else 1 end as yearly_amount, r.first_date, r.last_date, r.occurrences,
+	r.amount, coalesce(u.slug, c.slug) as primary_category, r.amount * case r.cadence when 'weekly' then 52 when 'fortnightly' then 26 when 'monthly' then 12
+		when 'quarterly' then 4 when 'half_yearly' then 2 else 1 end as yearly_amount, round(r.amount * case r.cadence when 'weekly' then 52 when 'fortnightly' then 26
+		when 'monthly' then 12 when 'quarterly' then 4 when 'half_yearly' then 2 else 1 end / 12, 2) as monthly_amount, r.first_date, r.last_date, r.occurrences,
 	r.next_date, case when r.sure or r.state = 'confirmed' then 'high' else 'medium' end as confidence, r.state,
 	r.created_at, r.updated_at, r.price_changes, r.found, r.usual_day, n.day as newest,
 	r.transfer or coalesce(coalesce(u.kind, c.kind) = 'transfer', false) as transfer
@@ -96,6 +100,7 @@ func (r *Recurring) settle() error {
 		return fmt.Errorf("read price changes: %w", err)
 	}
 	slices.Reverse(r.PriceChanges)
+	r.Group = r.group()
 	r.Status = active
 	c := cadenceNamed(r.Cadence)
 	next := r.expected(0)
@@ -129,11 +134,12 @@ type ListRecurring struct {
 
 // RecurringList is a page of recurring payments, those with the newest price change first.
 type RecurringList struct {
-	Recurring  []Recurring `json:"recurring"`
-	Yearly     []Yearly    `json:"yearly" doc:"Yearly total by currency of all active recurring payments that were not dismissed, on all pages; without transfers"`
-	Total      int         `json:"total" doc:"On all pages together"`
-	NextCursor string      `json:"next_cursor" doc:"Empty on the last page"`
-	HasMore    bool        `json:"has_more"`
+	Recurring  []Recurring      `json:"recurring"`
+	Groups     []RecurringGroup `json:"groups" doc:"The same by group and currency; transfers are groups of their own"`
+	Yearly     []Yearly         `json:"yearly" doc:"Yearly total by currency of all active recurring payments that were not dismissed, on all pages; without transfers"`
+	Total      int              `json:"total" doc:"On all pages together"`
+	NextCursor string           `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool             `json:"has_more"`
 }
 
 // A Yearly is what a year of recurring payments in one currency comes to.
@@ -172,7 +178,7 @@ func yearly(all []Recurring) ([]Yearly, error) {
 
 // List returns a page of recurring payments.
 func (p *Patterns) List(ctx context.Context, q pg.Querier, in ListRecurring) (RecurringList, error) {
-	out := RecurringList{Recurring: []Recurring{}, Yearly: []Yearly{}}
+	out := RecurringList{Recurring: []Recurring{}, Groups: []RecurringGroup{}, Yearly: []Yearly{}}
 	filter := in
 	filter.Cursor, filter.Limit = "", 0
 	pager, err := p.db.Pager(ctx, "recurring", filter)
@@ -185,6 +191,9 @@ func (p *Patterns) List(ctx context.Context, q pg.Querier, in ListRecurring) (Re
 	}
 	out.Total = len(all)
 	if out.Yearly, err = yearly(all); err != nil {
+		return out, err
+	}
+	if out.Groups, err = byContract(all); err != nil {
 		return out, err
 	}
 	if in.Cursor != "" {

@@ -110,6 +110,14 @@ func phrase(e journal.Entry, names map[id.ID]string) string {
 		return "removed the split of #"
 	case e.Field == journal.FieldSplit:
 		return "split #"
+	case e.Field == journal.FieldExcluded && e.After == nil:
+		return "counted # in totals again"
+	case e.Field == journal.FieldExcluded:
+		return "left # out of totals"
+	case e.Field == journal.FieldRefund && e.After == nil:
+		return "parted # from the purchase"
+	case e.Field == journal.FieldRefund:
+		return "confirmed # as a refund"
 	case e.Field == journal.FieldAccount:
 		return "moved # to another account"
 	case slices.Contains(journal.HandFields, e.Field):

@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http"
 	"regexp"
 	"slices"
@@ -454,6 +456,11 @@ func (s *Server) documents(mux *routes) {
 	}
 	serve("GET /openapi.json", "application/json", func(p Papers) []byte { return p.JSON })
 	serve("GET /openapi.yaml", "application/yaml", func(p Papers) []byte { return p.YAML })
-	serve("GET /docs", "text/html; charset=utf-8", func(p Papers) []byte { return p.Page })
+	serve("GET /docs", "text/html; charset=utf-8", func(p Papers) []byte {
+		if s.Base == "" {
+			return p.Page
+		}
+		return bytes.Replace(p.Page, []byte(sampleServer), []byte(template.HTMLEscapeString(s.Base)), 1)
+	})
 	serve("GET /docs/style.css", "text/css; charset=utf-8", func(Papers) []byte { return stylesheet })
 }

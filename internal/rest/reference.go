@@ -23,6 +23,9 @@ var referenceCSS []byte
 
 var stylesheet = slices.Concat(page.Tokens, referenceCSS)
 
+// sampleServer stands in the page where a server shows its own address.
+const sampleServer = "http://127.0.0.1:8080"
+
 // pagePolicy lets the page load coffer's own stylesheet and typeface, and nothing else: no script,
 // no foreign host.
 const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +

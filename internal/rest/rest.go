@@ -82,6 +82,7 @@ type Server struct {
 	Version string
 	Host    string   // the server's public name, if it has one
 	Origin  string   // its scheme and host, in the form of browsers
+	Base    string   // its address, as the reference shows it
 	Proxies []string // networks of trusted reverse proxies
 	// prints the documents, once for all servers in the program; nil prints them for this server
 	Papers func() (Papers, error)

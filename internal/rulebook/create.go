@@ -124,6 +124,33 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 	return out, b.backfill(ctx, tx, rules, out.Rules)
 }
 
+// Add creates one rule as part of its caller's change. It returns the rule, its entries, and
+// whether it runs: an agent's rule may have to wait for a person.
+func (b *Rulebook) Add(ctx context.Context, tx pg.Tx, spec RuleSpec) (rule id.ID, made []journal.Entry, runs bool,
+	err error,
+) {
+	n := &newRule{RuleSpec: spec}
+	if err := changing(ctx, tx); err != nil {
+		return rule, nil, false, err
+	}
+	if err := n.read(); err != nil {
+		return rule, nil, false, err
+	}
+	if err := b.resolve(ctx, tx, []*draftRule{&n.draftRule}); err != nil {
+		return rule, nil, false, err
+	}
+	if err := errs.Faults(n.faults); err != nil {
+		return rule, nil, false, err
+	}
+	if err := propose(ctx, tx, []*newRule{n}); err != nil {
+		return rule, nil, false, err
+	}
+	if made, err = b.store(ctx, tx, []*newRule{n}); err != nil {
+		return rule, nil, false, err
+	}
+	return n.id, made, n.enabled, tellProposed(ctx, tx, []*newRule{n})
+}
+
 // sound reads the specs, returns the valid ones, and adds the others to out.
 func (b *Rulebook) sound(ctx context.Context, q pg.Querier, specs []op.Deferred[RuleSpec], out *Made) ([]*newRule,
 	error,
@@ -230,9 +257,9 @@ func (out Made) refusal() error {
 	return errs.Faults(faults)
 }
 
-// insert stores the rules, creates the tags that they add, and records both as one change. The
+// store stores the rules, creates the tags that they add, and returns the entries of both. The
 // rules keep the order in which they were written: created_at increases with their position.
-func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) (*id.ID, error) {
+func (b *Rulebook) store(ctx context.Context, tx pg.Tx, rules []*newRule) ([]journal.Entry, error) {
 	actor := op.ActorOf(ctx)
 	var tags []string
 	for _, r := range rules {
@@ -291,12 +318,21 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) (*id.
 			After: records[u], AfterSource: &source,
 		})
 	}
+	return made, nil
+}
+
+// insert stores rules and records that as one change.
+func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) (*id.ID, error) {
+	made, err := b.store(ctx, tx, rules)
+	if err != nil {
+		return nil, err
+	}
 	verb := "Created"
 	if rules[0].proposed {
 		verb = "Proposed"
 	}
-	summary := verb + " rule " + shorts[0]
-	if n > 1 {
+	summary := verb + " rule " + rules[0].id.Short()
+	if n := len(rules); n > 1 {
 		summary = fmt.Sprintf("%s %d rules", verb, n)
 	}
 	return journal.Record(ctx, tx, journal.Note{Summary: summary}, made)

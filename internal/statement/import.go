@@ -42,7 +42,7 @@ type FileAccount struct {
 
 // ImportFile is the input of ImportFile.
 type ImportFile struct {
-	ID        string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
+	ID        string       `json:"id" minLength:"1" doc:"The csv connection, or with account_id the connection of a linked bank: UUID or short id"`
 	CSV       op.File      `json:"csv" minLength:"1" format:"file" doc:"The file, as in the preview"`
 	Options   *FileOptions `json:"options,omitempty" doc:"Reading options, as in the preview; omitted ones come from the connection's last file, or are detected"`
 	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account to import into: UUID or short id; defaults to the connection's only account"`
@@ -69,9 +69,10 @@ func (s *Statements) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (j
 	if err != nil {
 		return job.Job{}, err
 	}
-	if c.Provider != bank.CSV || c.Status == "disconnected" {
+	if c.Provider != bank.CSV && in.AccountID == nil || c.Status == "disconnected" {
 		return job.Job{}, errs.New(errs.ConnNotSyncable,
-			"files can only be imported into a connected csv connection; create one with {connection.create}")
+			"files can only be imported into a connected csv connection, or into an account of a linked bank by its "+
+				"account_id; create a csv connection with {connection.create}")
 	}
 	raw, err := content(in.CSV)
 	if err != nil {
@@ -168,7 +169,7 @@ func (s *Statements) inspect(ctx context.Context, tx pg.Tx, c feed.Connection, i
 type Imported struct {
 	Added        int64     `json:"added" doc:"New rows"`
 	Modified     int64     `json:"modified" doc:"Stored rows that were changed: different text, date or currency"`
-	Duplicates   int64     `json:"duplicates" doc:"Rows that were already stored, unchanged"`
+	Duplicates   int64     `json:"duplicates" doc:"Rows that were already stored, unchanged, or of days that the account's linked bank reports itself"`
 	Restored     int64     `json:"restored" doc:"Rows that an earlier revert had removed and that were restored"`
 	Detailed     int64     `json:"details_filled" doc:"Modified rows that only got a missing memo"`
 	RowsRejected int64     `json:"rows_rejected" doc:"Unreadable rows"`
@@ -284,6 +285,15 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 	if err != nil {
 		return 0, err
 	}
+	reports, err := reportedOf(ctx, tx, under)
+	if err != nil {
+		return 0, err
+	}
+	if reports != nil {
+		if under, err = s.accounts.UnderFiles(ctx, tx, account); err != nil {
+			return 0, err
+		}
+	}
 	balances := fileBalances{}
 	var part bundle
 	flush := func() error {
@@ -309,6 +319,10 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 			return 0, err
 		}
 		key := ids.Next(row)
+		if reports.has(row) {
+			out.Duplicates++
+			continue
+		}
 		if key.Was != "" {
 			part.was, part.now = append(part.was, key.Was), append(part.now, key.Key)
 		}

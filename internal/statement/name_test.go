@@ -196,6 +196,11 @@ func TestImportedAccountsName(t *testing.T) {
 			b.exec(t, `update connection set institution_name = $2 where id = $1`, at, text.Name(x.bank).Plain())
 		}
 		x.in.ID, x.in.CSV = at, []byte(x.file)
+		// The app makes the account that the preview describes.
+		p, err := b.Preview(t.Context(), b.db, PreviewFile{CSV: []byte(x.file), Options: x.in.Options})
+		if err != nil || p.DefaultCurrency == nil || *p.DefaultCurrency != x.currency {
+			t.Errorf("%q: preview in %v, want %s; %v", x.file, p.DefaultCurrency, x.currency, err)
+		}
 		out := b.file(t, x.in)
 		a, err := b.Statements.accounts.Account(t.Context(), b.db, account.Ref{ID: out.AccountID.String()})
 		if err != nil || a.Name.Plain() != x.name || a.Currency != x.currency || out.Added != 2 || out.Reused {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -35,9 +36,11 @@ type FilePreview struct {
 	AmountSign       string               `json:"amount_sign"`
 	Confidence       string               `json:"confidence" enum:"high,medium,low"`
 	KnownFormat      *string              `json:"known_format"`
+	FormatName       *string              `json:"format_name" doc:"The known format, as people call it"`
 	InstitutionName  *string              `json:"institution_name" doc:"The bank of the known format"`
+	SuggestedAccount *id.ID               `json:"suggested_account_id" doc:"The only account with the file's number, at its bank, linked ones included; null: create a new account"`
 	Mask             *text.Untrusted      `json:"mask" doc:"Untrusted: the last characters of the file's account number, if it has one; a different mask means a different account"`
-	DefaultCurrency  *money.Currency      `json:"default_currency" doc:"For rows without a currency, and for a new account: the account's, else the known format's, else the household's"`
+	DefaultCurrency  *money.Currency      `json:"default_currency" doc:"For rows without a currency, and for a new account: the account's, else the one that all rows have, else the known format's, else the household's"`
 	FirstDate        *string              `json:"first_date" doc:"For the rows that can be read; null if there are none"`
 	LastDate         *string              `json:"last_date"`
 	RowsTotal        int                  `json:"rows_total" doc:"Transactions, including rejected ones"`
@@ -45,7 +48,7 @@ type FilePreview struct {
 	RowsSkipped      int                  `json:"rows_skipped" doc:"Lines below the header that are not transactions: pending charges, balances, totals, notes"`
 	Sample           []csvfile.Sample     `json:"sample" doc:"Untrusted: the text comes from the file"`
 	Rejected         []LeftOut            `json:"rejected" doc:"The first 20 unreadable rows"`
-	Duplicates       *int64               `json:"duplicates" doc:"Number of rows already stored in the account; null without account_id"`
+	Duplicates       *int64               `json:"duplicates" doc:"Number of rows already stored in the account, or reported by its linked bank; null without account_id"`
 	Balance          *FileBalance         `json:"balance" doc:"Result of checking the balance column; null if there is none"`
 	Warnings         []csvfile.Warning    `json:"warnings"`
 }
@@ -57,7 +60,7 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 		return FilePreview{}, err
 	}
 	said := either(in.Options, in.FileOptions)
-	account, currency, err := s.previewed(ctx, q, in.AccountID)
+	under, account, currency, err := s.previewed(ctx, q, in.AccountID)
 	if err != nil {
 		return FilePreview{}, err
 	}
@@ -104,28 +107,60 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 	for _, r := range p.Rejected {
 		out.Rejected = append(out.Rejected, LeftOut{r.Row, r.Message})
 	}
+	if in.AccountID == nil && said.DefaultCurrency == nil && p.Currency != "" {
+		p.DefaultCurrency = p.Currency // an account for rows in EUR is in EUR, whatever the household's currency
+	}
 	if p.DefaultCurrency != "" {
 		out.DefaultCurrency = &p.DefaultCurrency
 	}
 	out.known(p)
+	if out.SuggestedAccount, err = suggest(ctx, q, p); err != nil {
+		return FilePreview{}, err
+	}
 	if p.FirstDate != "" {
 		out.FirstDate, out.LastDate = &p.FirstDate, &p.LastDate
 	}
 	if in.AccountID == nil {
 		return out, nil
 	}
+	out.Duplicates, err = duplicates(ctx, q, under, account, file, p)
+	return out, err
+}
+
+// duplicates counts the rows of a file that its account has, or that the account's bank reports.
+func duplicates(ctx context.Context, q pg.Querier, under, account id.ID, file *bytes.Reader, p csvfile.Preview) (*int64,
+	error,
+) {
 	ids, err := identify(ctx, q, account, file, p)
 	if err != nil {
-		return FilePreview{}, err
+		return nil, err
 	}
-	out.Duplicates = new(ids.Known())
-	return out, nil
+	bank, err := reportedOf(ctx, q, under)
+	if err != nil || bank == nil {
+		return new(ids.Known()), err
+	}
+	n := int64(0)
+	for row, err := range csvfile.Read(ctx, file, p) {
+		if _, is := errors.AsType[*csvfile.RowError](err); is {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if stored := ids.Next(row).Stored; bank.has(row) || stored {
+			n++
+		}
+	}
+	return &n, nil
 }
 
 // known fills in the format, the bank and the account of a file.
 func (out *FilePreview) known(p csvfile.Preview) {
 	if p.KnownFormat != "" {
 		out.KnownFormat = &p.KnownFormat
+	}
+	if p.FormatName != "" {
+		out.FormatName = &p.FormatName
 	}
 	if p.Bank != "" {
 		out.InstitutionName = &p.Bank
@@ -194,12 +229,14 @@ func identify(ctx context.Context, q pg.Querier, account id.ID, file io.ReaderAt
 	return csvfile.Identify(ctx, file, p, stored)
 }
 
-// previewed is the account that a file is for, if one is named, and the currency of rows that state
-// none.
-func (s *Statements) previewed(ctx context.Context, q pg.Querier, ref *string) (id.ID, money.Currency, error) {
+// previewed is the account that a file is for, if one is named, the account that it was merged
+// into, and the currency of rows that state none.
+func (s *Statements) previewed(ctx context.Context, q pg.Querier, ref *string) (under, into id.ID,
+	currency money.Currency, err error,
+) {
 	if ref == nil {
-		usual, err := usualCurrency(ctx, q)
-		return id.ID{}, usual, err
+		currency, err = usualCurrency(ctx, q)
+		return under, into, currency, err
 	}
 	type row struct {
 		ID       id.ID          `db:"id"`
@@ -208,10 +245,10 @@ func (s *Statements) previewed(ctx context.Context, q pg.Querier, ref *string) (
 	a, err := pg.One[row](ctx, q, `select id, currency from account
 		where (deleted_at is null or merged_into is not null) and (id = $1 or short_id = $2)`, pg.RefTo(*ref).IDArgs()...)
 	if err != nil {
-		return id.ID{}, "", pg.Named(err, "account_id", "account", "{account.list} lists them")
+		return under, into, "", pg.Named(err, "account_id", "account", "{account.list} lists them")
 	}
-	into, err := s.accounts.SurvivingOne(ctx, q, a.ID)
-	return into, a.Currency, err
+	into, err = s.accounts.SurvivingOne(ctx, q, a.ID)
+	return a.ID, into, a.Currency, err
 }
 
 // usualCurrency returns the household's currency for rows that state none.

@@ -105,11 +105,7 @@ func (t *Totals) Cashflow(ctx context.Context, q pg.Querier, in CashflowRequest)
 	if sums.Period != nil {
 		out.Period, start = *sums.Period, &sums.Period.Previous.Start
 	}
-	known, err := pg.All[flowCategory](ctx, q, `
-		select c.slug, c.display_name as name, coalesce(p.id, c.id) as primary_id,
-			coalesce(p.slug, c.slug) as primary_slug, coalesce(p.display_name, c.display_name) as primary_name,
-			coalesce(p.kind, c.kind) as kind, c.id
-		from category c left join category p on p.id = c.parent_id where c.id = any($1)`, categoriesOf(sums.Groups))
+	known, err := readFlowCategories(ctx, q, categoriesOf(sums.Groups))
 	if err != nil {
 		return Cashflow{}, err
 	}
@@ -147,6 +143,15 @@ func categoriesOf(groups []Group) []id.ID {
 		}
 	}
 	return out
+}
+
+// readFlowCategories reads categories with their primaries.
+func readFlowCategories(ctx context.Context, q pg.Querier, ids []id.ID) ([]flowCategory, error) {
+	return pg.All[flowCategory](ctx, q, `
+		select c.slug, c.display_name as name, coalesce(p.id, c.id) as primary_id,
+			coalesce(p.slug, c.slug) as primary_slug, coalesce(p.display_name, c.display_name) as primary_name,
+			coalesce(p.kind, c.kind) as kind, c.id
+		from category c left join category p on p.id = c.parent_id where c.id = any($1)`, ids)
 }
 
 // A flowCategory is a category with its primary, which is itself if it has none.

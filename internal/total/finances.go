@@ -18,8 +18,8 @@ const financesMost = 60
 
 // A FinancesRequest asks for one view of the household's money.
 type FinancesRequest struct {
-	View      string          `json:"view" enum:"balances,net_worth,cash_flow,upcoming,targets" doc:"balances: each account today. net_worth: assets and debts over time. cash_flow: income and spending. upcoming: recurring payments due and lowest projected balances. targets: monthly budgets with spent and remaining amounts" agent:"upcoming: payments due; targets: monthly budgets and remaining amounts"`
-	StartDate *pg.Date        `json:"start_date,omitempty" doc:"net_worth: 12 months ago if absent; cash_flow: the first of this month; targets: its month counts" agent:"Default: net_worth 12 months ago, cash_flow this month"`
+	View      string          `json:"view" enum:"balances,net_worth,cash_flow,upcoming,targets,year" doc:"balances: each account today. net_worth: assets and debts over time. cash_flow: income and spending. upcoming: recurring payments due and lowest projected balances. targets: monthly budgets with spent and remaining amounts. year: a calendar year by category and tag, beside the year before" agent:"upcoming: payments due; targets: monthly budgets; year: by category and tag"`
+	StartDate *pg.Date        `json:"start_date,omitempty" doc:"net_worth: 12 months ago if absent; cash_flow: the first of this month; targets: its month counts; year: its year counts, this one if absent" agent:"Default: net_worth 12 months ago, cash_flow this month"`
 	EndDate   *pg.Date        `json:"end_date,omitempty" doc:"Today if absent" agent:"Default: today"`
 	Interval  string          `json:"interval,omitempty" enum:"day,week,month" default:"month" doc:"net_worth: a point for the end of each, at most 60" agent:"For net_worth"`
 	By        *string         `json:"by,omitempty" enum:"type,account,user,category" doc:"net_worth: groups of the first and last point by type, account or user. cash_flow: category or account" agent:"net_worth: type, account or user; cash_flow: category or account"`
@@ -35,6 +35,7 @@ type Finances struct {
 	CashFlow *Cashflow         `json:"cash_flow,omitempty"`
 	Upcoming *Upcoming         `json:"upcoming,omitempty"`
 	Targets  *TargetMonth      `json:"targets,omitempty"`
+	Year     *Year             `json:"year,omitempty"`
 }
 
 // FinancesBalances holds the current balances of the accounts.
@@ -62,7 +63,7 @@ type view func(*Totals, context.Context, pg.Querier, FinancesRequest) (Finances,
 
 var views = map[string]view{
 	"balances": (*Totals).balances, "net_worth": (*Totals).netWorth, "cash_flow": (*Totals).cashFlow,
-	"upcoming": (*Totals).ahead, "targets": (*Totals).targets,
+	"upcoming": (*Totals).ahead, "targets": (*Totals).targets, "year": (*Totals).ofYear,
 }
 
 // Finances returns one view of the household's money.
@@ -167,6 +168,9 @@ func (t *Totals) targets(ctx context.Context, q pg.Querier, in FinancesRequest) 
 		request.Month = new(in.StartDate.Time().Format(monthLayout))
 	}
 	out, err := t.Targets(ctx, q, request)
+	for i := range out.Targets {
+		out.Targets[i].Payments = nil // upcoming has those that are due
+	}
 	out.Targets = slices.DeleteFunc(out.Targets, func(m MeasuredTarget) bool { return m.Available == nil })
 	if left := int64(len(out.Targets) - financesMost); left > 0 {
 		out.Targets = out.Targets[:financesMost]

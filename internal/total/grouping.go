@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coffer/internal/journal"
 	"coffer/internal/pg"
 )
 
@@ -97,13 +98,21 @@ func (in SummaryRequest) groups(where *pg.Where, days *ComparedDays) (string, pe
 	for i, key := range slices.Sorted(maps.Keys(keys)) {
 		columns, inner = append(columns, key+" as "+keys[key]), append(inner, strconv.Itoa(i+2))
 	}
-	where.If(!slices.Contains(in.Include, "excluded"), "not t.excluded")
+	where.If(!slices.Contains(in.Include, "excluded"), journal.Counted)
 	where.If(!slices.Contains(in.Include, "transfers"), "not t.transfer")
 	// A hidden account that the filter names is meant.
 	where.If(!slices.Contains(in.Include, "hidden") && len(in.AccountID) == 0,
 		"t.account_id not in (select id from account where hidden)")
-	sums := in.period(where, days)
 	var shown pg.Where
+	if in.Side != nil {
+		kind, direction := "expense", "t.amount > 0"
+		if *in.Side == "income" {
+			kind, direction = "income", "t.amount < 0"
+		}
+		where.And("t.category_id is not null or " + direction)
+		shown.And("coalesce(ck.kind, c.kind, '" + kind + "') = '" + kind + "'")
+	}
+	sums := in.period(where, days)
 	shown.If(!slices.Contains(in.Include, "transfers"), "coalesce(ck.kind, c.kind, '') <> 'transfer'")
 	names = append(names, "t.currency")
 	var outer []string

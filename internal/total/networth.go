@@ -31,6 +31,7 @@ type NetWorthRequest struct {
 // A NetWorth is what the household owned and owed on the days of a series.
 type NetWorth struct {
 	Points   []NetWorthPoint   `json:"points" screen:"spread"`
+	Changes  []NetWorthChange  `json:"changes" doc:"From the first known day to the last, by currency"`
 	Accounts []NetWorthAccount `json:"accounts" doc:"The accounts that are counted: without hidden ones, and without those that mirror another"`
 	Notes    []op.Note         `json:"notes" doc:"Caveats about the figures"`
 }
@@ -102,7 +103,11 @@ func (t *Totals) NetWorth(ctx context.Context, q pg.Querier, in NetWorthRequest)
 	for _, v := range verdicts {
 		judged[v.AccountID] = v
 	}
-	out := NetWorth{Points: []NetWorthPoint{}, Accounts: []NetWorthAccount{}}
+	out := NetWorth{Points: []NetWorthPoint{}, Changes: []NetWorthChange{}, Accounts: []NetWorthAccount{}}
+	began, err := begun(ctx, q, rows)
+	if err != nil {
+		return NetWorth{}, err
+	}
 	for len(rows) > 0 {
 		n := slices.IndexFunc(rows, func(r netWorthRow) bool { return r.Day != rows[0].Day })
 		if n < 0 {
@@ -119,6 +124,9 @@ func (t *Totals) NetWorth(ctx context.Context, q pg.Querier, in NetWorthRequest)
 			return NetWorth{}, err
 		}
 		out.Points, rows = append(out.Points, p), rows[n:]
+	}
+	if out.Changes, err = changesOf(out.Points, began); err != nil {
+		return NetWorth{}, err
 	}
 	if out.Notes, err = netWorthNotes(ctx, q, out, days); err != nil || in.In == nil {
 		return out, err

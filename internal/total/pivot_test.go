@@ -203,3 +203,40 @@ func TestPivotColumns(t *testing.T) {
 		t.Error("61 columns are not refused")
 	}
 }
+
+// Spending and income are apart by the kind of category, and uncategorized transactions by their
+// direction: nothing is hidden because more came in.
+func TestSides(t *testing.T) {
+	t.Parallel()
+	totals, db := newTotals(t)
+	if _, err := pg.Exec(t.Context(), db, `
+		insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, category_id)
+		select gen_random_uuid(), 'side' || n, a.id, 's' || n, date '2019-03-05', amount, currency, d.id,
+			(select id from category where slug = category)
+		from (select id from account order by id limit 1) a, (select id from descriptor order by id limit 1) d, (values
+			(1, 60, 'EUR', 'food_and_drink_groceries'), (2, -10, 'EUR', 'food_and_drink_groceries'), (3, -900, 'EUR', 'income_salary'),
+			(4, 5, 'EUR', 'income_salary'), (5, 7, 'EUR', null), (6, -70, 'EUR', null), (7, 3, 'USD', null),
+			(8, 500, 'EUR', 'transfers_savings'), (9, -20, 'USD', 'travel')) v (n, amount, currency, category)`); err != nil {
+		t.Fatal(err)
+	}
+	day := pg.Day(time.Date(2019, 3, 5, 0, 0, 0, 0, time.UTC))
+	for side, want := range map[string]string{
+		"spending": "EUR -57.00, USD 17.00", "income": "EUR 965.00",
+	} {
+		for _, by := range [][]string{{"account", "month"}, {"primary_category", "month"}, {"payee", "month"}} {
+			got, err := totals.Sums(t.Context(), db, SummaryRequest{
+				Filter: ledger.Filter{StartDate: &day, EndDate: &day}, GroupBy: by, Side: &side,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var is []string
+			for _, sum := range got.Totals {
+				is = append(is, string(sum.Currency)+" "+sum.Net.String())
+			}
+			if strings.Join(is, ", ") != want {
+				t.Errorf("%s by %v: %v, want %s", side, by, is, want)
+			}
+		}
+	}
+}

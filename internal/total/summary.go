@@ -25,12 +25,13 @@ const (
 type SummaryRequest struct {
 	ledger.Filter
 	GroupBy   []string `json:"group_by,omitempty" maxItems:"2" enum:"category,primary_category,counterparty,payee,merchant,account,user,tag,month,week,day" doc:"Up to two; without any, one group per currency. payee: by counterparty, else by payee across different bank descriptions; merchant: by exact text" agent:"Up to two; payee: across different bank descriptions; merchant: by exact text"`
-	Include   []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Include what totals exclude: transfers, mirrored rows, hidden accounts" agent:"What totals exclude"`
+	Include   []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Include what totals exclude: transfers, mirrored rows and those left out with a reason, hidden accounts" agent:"What totals exclude"`
+	Side      *string  `json:"side,omitempty" enum:"spending,income" doc:"Only spending or only income, by the kind of category, refunds included; uncategorized transactions by their direction" agent:"-"`
 	SortBy    *string  `json:"sort_by,omitempty" enum:"amount,count,key,change" doc:"amount and change: by absolute size within each currency. Without it groups are sorted by key, and a limit keeps the largest, or the newest months, weeks and days" agent:"change: with compare"`
 	SortOrder *string  `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for key" agent:"-"`
 	Limit     *int     `json:"limit,omitempty" minimum:"1" maximum:"500" doc:"Return the first groups; other sums the rest" agent:"other sums the rest"`
-	MinCount  *int     `json:"min_count,omitempty" minimum:"1" doc:"Move groups with fewer transactions to other"`
-	Pivot     bool     `json:"pivot,omitempty" doc:"Return a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; requires start_date" agent:"A table: rows by the first grouping, columns by the second: month, week or day; needs start_date"`
+	MinCount  *int     `json:"min_count,omitempty" minimum:"1" doc:"Smaller groups go to other"`
+	Pivot     bool     `json:"pivot,omitempty" doc:"Return a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; requires start_date" agent:"Rows by the first grouping, columns by the second (month, week, day); needs start_date"`
 	Measure   *string  `json:"measure,omitempty" enum:"out,in,net,count" doc:"Measure in the table: out (default) is money out minus refunds" agent:"For pivot"`
 	Compare   *string  `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"Compare with the same number of whole months or days before, or with a year earlier; needs start_date. Days after today are left out on both sides" agent:"Needs start_date"`
 }
@@ -45,6 +46,8 @@ type Summary struct {
 	Totals   []SummaryTotal  `json:"totals,omitempty" doc:"All groups, by currency; not with tag, where a transaction can be in two"`
 	Period   *ComparedDays   `json:"period,omitempty" doc:"With compare: the days that were counted"`
 	Coverage SummaryCoverage `json:"coverage" doc:"The transactions of the filter without its dates"`
+
+	leftOut int64 // transactions that somebody left out of the totals
 }
 
 // SummarySums holds money in and money out.
@@ -199,6 +202,8 @@ func (t *Totals) sums(ctx context.Context, q pg.Querier, in SummaryRequest, stan
 	}
 	if none {
 		where = nil
+	} else if out.leftOut, err = in.leftOut(ctx, q, *where, out.Period); err != nil {
+		return out, nil, err
 	}
 	if in.Pivot {
 		if standing == nil {
@@ -333,7 +338,7 @@ func (out Summary) cutNotes(ctx context.Context, in SummaryRequest) []op.Note {
 			count(r.Keys, r.Count)
 		}
 	}
-	var notes []op.Note
+	notes := leftOutNote(ctx, out.leftOut)
 	if uncategorized > 0 {
 		notes = append(notes, op.Note{
 			Code: "uncategorized", Count: &uncategorized, See: op.See(ctx, "transaction.list"),

@@ -9,6 +9,7 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // A Target is an amount for one category, in one currency, for every month of a range.
@@ -49,8 +50,36 @@ type MeasuredTarget struct {
 	Spent     money.Total  `json:"spent" doc:"Spent in the month: money out minus refunds, including subcategories"`
 	Carried   *money.Total `json:"carried,omitempty" doc:"With rollover: unspent amount of the months since start_month, negative if overspent"`
 	Available *money.Total `json:"available" doc:"amount plus carried minus spent: negative if overspent; null if the target doesn't apply to this month"`
+	Fixed     bool         `json:"fixed" doc:"At least 90% of its spending in this and the two previous months is recurring payments"`
+	Recurring money.Total  `json:"recurring" screen:"none" doc:"Recurring payments in spent"`
+	Due       money.Total  `json:"due" screen:"none" doc:"Recurring payments expected in the rest of the month"`
+	Expected  *money.Total `json:"expected,omitempty" screen:"none" doc:"What would be spent by now: recurring payments by their due dates, the rest by pace; absent if the target doesn't apply to this month"`
 	Pace      int          `json:"pace" doc:"Percentage of the month elapsed"`
-	State     string       `json:"state" enum:"within,ahead,over,not_started,ended" doc:"within: spending is below the pace of the month; ahead: above it; over: more than the whole amount"`
+	State     string       `json:"state" enum:"within,ahead,over,not_started,ended" doc:"within: spending is at most what is expected by now; ahead: more, or recurring payments still due exceed what is left; over: more than the whole amount"`
+	// of fixed ones alone, so that the list stays short
+	Payments []TargetPayment `json:"payments,omitempty" doc:"If fixed: its recurring payments of the month, paid or due"`
+}
+
+// A TargetPayment is a recurring payment of one month.
+type TargetPayment struct {
+	RecurringID id.ID          `json:"recurring_id"`
+	Name        text.Untrusted `json:"name" doc:"The household's name for it, else the payee (untrusted)"`
+	Amount      money.Amount   `json:"amount"`
+	Date        pg.Date        `json:"date" doc:"When it was paid, or is due"`
+	Paid        bool           `json:"paid"`
+}
+
+// A TargetTotal is the targets of one currency together, beside the income of the month.
+type TargetTotal struct {
+	Currency  money.Currency `json:"iso_currency_code"`
+	Amount    money.Total    `json:"amount" doc:"Targets of the month with what rolled over. A subcategory's target is part of its primary category's, if that has one"`
+	Fixed     money.Total    `json:"fixed" doc:"The fixed ones in amount"`
+	Spent     money.Total    `json:"spent"`
+	Available money.Total    `json:"available" doc:"amount minus spent"`
+	Due       money.Total    `json:"due" doc:"Recurring payments expected in the rest of the month"`
+	Left      money.Total    `json:"left" doc:"available minus due"`
+	Income    money.Total    `json:"income" doc:"Received in the month, in income categories"`
+	IncomeDue money.Total    `json:"income_due" doc:"Recurring income expected in the rest of the month"`
 }
 
 // ListTargets is the input of Targets.
@@ -62,6 +91,7 @@ type ListTargets struct {
 type TargetMonth struct {
 	Month   string           `json:"month"`
 	Notes   []op.Note        `json:"notes" doc:"Caveats about the figures"`
+	Totals  []TargetTotal    `json:"totals" doc:"By currency; currencies are never mixed"`
 	Targets []MeasuredTarget `json:"targets" screen:"rows"`
 }
 
@@ -81,7 +111,9 @@ func (t *Totals) Targets(ctx context.Context, q pg.Querier, in ListTargets) (Tar
 	if err != nil {
 		return TargetMonth{}, err
 	}
-	out := TargetMonth{Month: standing.Today.Time().Format(monthLayout), Targets: []MeasuredTarget{}}
+	out := TargetMonth{
+		Month: standing.Today.Time().Format(monthLayout), Totals: []TargetTotal{}, Targets: []MeasuredTarget{},
+	}
 	if in.Month != nil {
 		out.Month = *in.Month
 	}
@@ -90,7 +122,11 @@ func (t *Totals) Targets(ctx context.Context, q pg.Querier, in ListTargets) (Tar
 		return TargetMonth{}, err
 	}
 	days := Days{Start: pg.Day(first), End: pg.Day(first.AddDate(0, 1, -1))}
-	out.Notes = standing.Notes(ctx, &days.Start, &days.End)
+	left, err := t.LeftOut(ctx, q, days)
+	if err != nil {
+		return TargetMonth{}, err
+	}
+	out.Notes = append(standing.Notes(ctx, &days.Start, &days.End), left...)
 	// Only what rolls over needs earlier months.
 	var now, since []id.ID
 	long := days
@@ -104,6 +140,7 @@ func (t *Totals) Targets(ctx context.Context, q pg.Querier, in ListTargets) (Tar
 			now = append(now, r.CategoryID)
 		}
 	}
+	every := sortedDistinct(slices.Concat(now, since))
 	short, err := t.Spending(ctx, q, sortedDistinct(now), days)
 	if err != nil {
 		return TargetMonth{}, err
@@ -112,18 +149,24 @@ func (t *Totals) Targets(ctx context.Context, q pg.Querier, in ListTargets) (Tar
 	if err != nil {
 		return TargetMonth{}, err
 	}
+	fixed, err := t.fixed(ctx, q, every, days, standing.Today)
+	if err != nil {
+		return TargetMonth{}, err
+	}
+	categories := make([]id.ID, 0, len(all))
 	for _, r := range all {
 		spent := short
 		if slices.Contains(since, r.CategoryID) {
 			spent = history
 		}
-		m, err := r.measure(r.CategoryID, out.Month, standing.Today.Time(), spent)
+		m, err := r.measure(r.CategoryID, out.Month, standing.Today.Time(), spent, fixed)
 		if err != nil {
 			return TargetMonth{}, err
 		}
-		out.Targets = append(out.Targets, m)
+		out.Targets, categories = append(out.Targets, m), append(categories, r.CategoryID)
 	}
-	return out, nil
+	out.Totals, err = fixed.totals(out.Targets, categories)
+	return out, err
 }
 
 // monthLayout is how months are written.
@@ -135,10 +178,16 @@ func sortedDistinct(ids []id.ID) []id.ID {
 }
 
 // measure computes the state of a target in a month. It depends on its arguments alone.
-func (t Target) measure(category id.ID, at string, today time.Time, spent Spending) (MeasuredTarget, error) {
+func (t Target) measure(category id.ID, at string, today time.Time, spent Spending, fixed fixedCosts) (
+	MeasuredTarget, error,
+) {
+	regular := fixed.of[fixedKey{category, t.Currency}]
 	out := MeasuredTarget{
 		Target: t, Spent: spent[SpendingKey{Category: category, Currency: t.Currency, Month: at}],
-		Pace: monthGone(at, today),
+		Pace: monthGone(at, today), Recurring: regular.paid, Due: regular.due, Fixed: regular.fixed(),
+	}
+	if out.Fixed {
+		out.Payments = regular.payments
 	}
 	switch {
 	case at < t.StartMonth:
@@ -171,18 +220,21 @@ func (t Target) measure(category id.ID, at string, today time.Time, spent Spendi
 	}
 	available := add(budget, out.Spent.Neg())
 	out.Available = &available
+	// Recurring payments have their days. The pace is for the rest.
+	rest := add(budget, add(out.Recurring, out.Due).Neg())
 	if err != nil {
 		return out, err
 	}
-	used, err := out.Spent.Times(100)
+	gone, err := rest.Percent(int64(out.Pace))
 	if err != nil {
 		return out, err
 	}
-	gone, err := budget.Times(int64(out.Pace))
+	expected := add(out.Recurring, gone)
+	out.Expected = &expected
 	switch {
 	case available.IsNeg():
 		out.State = targetOver
-	case used.Cmp(gone) > 0:
+	case out.Spent.Cmp(expected) > 0 || add(available, out.Due.Neg()).IsNeg():
 		out.State = targetAhead
 	default:
 		out.State = targetWithin

@@ -31,7 +31,7 @@ func TestPace(t *testing.T) {
 		}
 		spent := Spending{{Category: category, Currency: "EUR", Month: "2026-03"}: money.MustParse(c.spent).Total()}
 		got, err := Target{Currency: "EUR", Amount: money.MustParse("50.00"), StartMonth: "2026-01"}.measure(category,
-			"2026-03", today, spent)
+			"2026-03", today, spent, fixedCosts{})
 		if err != nil || got.State != c.state || got.Pace != c.pace {
 			t.Errorf("%+v: %s at %d %%, %v", c, got.State, got.Pace, err)
 		}

@@ -58,11 +58,13 @@ func (t *Totals) Timeline(ctx context.Context, q pg.Querier, in TimelineRequest)
 		select %[1]s as period, t.currency, -t.negative as money_in, t.total - t.negative as money_out,
 			-t.total as net, t.count
 		from (
-			select %[2]s as %[3]s, t.currency, coalesce(sum(t.amount) filter (where t.amount < 0), 0) as negative,
-				sum(t.amount) as total, count(*) as count
+			select %[2]s as %[3]s, t.currency,
+				coalesce(sum(t.amount) filter (where t.amount < 0 and %[6]s), 0) as negative,
+				coalesce(sum(t.amount) filter (where %[6]s), 0) as total, count(*) as count
 			from transaction t %[4]s group by 1, 2) t
 		order by t.%[3]s desc, t.currency limit %[5]d`, by.name, by.key,
-		map[string]string{"month": "month", "day": "date"}[in.By], where.SQL(), timelineMost+1), where.Args()...)
+		map[string]string{"month": "month", "day": "date"}[in.By], where.SQL(), timelineMost+1,
+		in.Summed()), where.Args()...)
 	if err != nil {
 		return out, err
 	}

@@ -38,6 +38,10 @@ func (t *Totals) Ops() []*op.Op {
 			Summary: "Shows income and spending by currency, as nodes and links of a flow chart.",
 		}, t.Cashflow),
 		op.Reading(op.Spec{
+			Name: "year.get", Route: "GET /years/{year}", Heavy: true,
+			Summary: "Shows a calendar year by category and tag, compared with the year before.",
+		}, t.Year),
+		op.Reading(op.Spec{
 			Name: "net-worth.get", Route: "GET /net-worth", Heavy: true,
 			Summary: "Shows assets, debts and net worth over time, by currency.",
 		}, t.NetWorth),
@@ -47,10 +51,10 @@ func (t *Totals) Ops() []*op.Op {
 		}, t.Upcoming),
 		op.Reading(op.Spec{
 			Tool: "get_finances", Heavy: true,
-			Summary: "Shows balances, net worth over time, cash flow, upcoming payments or monthly targets.",
+			Summary: "Shows balances, net worth over time, cash flow, upcoming payments, monthly targets or a year.",
 			Agent: "Shows one view of the household's money, by currency: balances of accounts today, net " +
-				"worth over time, cash flow, upcoming payments with the lowest projected balance, or monthly " +
-				"targets. Never add currencies. derived counts accounts with a calculated balance; gap " +
+				"worth over time, cash flow, upcoming payments with the lowest projected balance, monthly targets " +
+				"or a year. Never add currencies. derived counts accounts with a calculated balance; gap " +
 				"counts accounts whose balances don't match their transactions. Pass on notes to the user.",
 		}, t.Finances),
 	)

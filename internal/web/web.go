@@ -30,10 +30,11 @@ var routes string
 //go:embed moved.txt
 var moved string
 
-// policy lets the app load what coffer serves itself, and nothing else. No text becomes code.
+// policy lets the app load what coffer serves itself, and nothing else. No text becomes code: the
+// one policy for trusted types makes the address of the service worker, and no other.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; form-action 'self'; require-trusted-types-for 'script'; " +
-	"trusted-types 'none'; frame-ancestors 'none'; base-uri 'none'"
+	"trusted-types coffer; frame-ancestors 'none'; base-uri 'none'"
 
 // A file is one embedded file. It is packed when it is first sent.
 type file struct {
@@ -46,6 +47,7 @@ type file struct {
 type App struct {
 	files map[string]*file // without the page itself
 	page  *file            // nil if the program was built without the app
+	add   *file            // the page to add a transaction
 }
 
 // Load reads the embedded app, if there is one.
@@ -64,12 +66,16 @@ func load(from fs.FS) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.page = newFile("index.html", index)
+	a.page, a.add = newFile("index.html", index), newFile("index.html", index)
 	return a, fs.WalkDir(app, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || name == "index.html" {
 			return err
 		}
 		content, err := fs.ReadFile(app, name)
+		if name == "add.html" {
+			a.add = newFile(name, content)
+			return err
+		}
 		a.files["/"+name] = newFile(name, content)
 		return err
 	})
@@ -106,6 +112,7 @@ func typeface(from fs.FS) (rules []byte, file string, err error) {
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	".webmanifest": "application/manifest+json", ".png": "image/png",
 	".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
 }
 
@@ -170,16 +177,25 @@ func (a *App) ServeFile(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/assets/") {
 		keep = "public, max-age=31536000, immutable"
 	}
+	if r.URL.Path == "/sw.js" { // a worker has a policy of its own: that of the pages that it serves
+		w.Header().Set("Content-Security-Policy", policy)
+	}
 	f.serve(w, r, keep)
 }
 
 // ServePage sends the page in which the app runs. The app itself reads the path.
-func (a *App) ServePage(w http.ResponseWriter, r *http.Request) {
+func (a *App) ServePage(w http.ResponseWriter, r *http.Request) { a.serve(w, r, a.page) }
+
+// ServeAdd sends the page that adds a transaction. It shares no file with the app, so that a phone
+// has it at once.
+func (a *App) ServeAdd(w http.ResponseWriter, r *http.Request) { a.serve(w, r, a.add) }
+
+func (a *App) serve(w http.ResponseWriter, r *http.Request, page *file) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=()")
-	a.page.serve(w, r, "no-cache")
+	page.serve(w, r, "no-cache")
 }
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request, keep string) {

@@ -40,7 +40,7 @@ func firstMinute(t *testing.T, b *browser, h *house, axe string) {
 	b.do(t, step{Do: "see", Text: "Before you start"})
 	b.whole(t, axe)
 	b.do(t, step{Do: "click", Name: "Save"})
-	b.do(t, step{Do: "see", Text: "Saved"})
+	b.do(t, step{Do: "see", Text: "/^Saved$/"})
 	h.plaid.Script(banksim.Fault{Path: "/transactions/sync", Delay: 4 * time.Second})
 	b.do(t, step{Do: "click", Name: "Connect a bank"})
 	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
@@ -105,7 +105,7 @@ func asksBank(t *testing.T, b *browser, h *house, axe string) {
 	b.do(t, step{Do: "click", Name: "Edit"})
 	b.do(t, step{Do: "choose", Name: "Paid balance refreshes", Value: "Never"})
 	b.do(t, step{Do: "click", Name: "Save"})
-	b.do(t, step{Do: "see", Text: "Saved"})
+	b.do(t, step{Do: "see", Text: "/^Saved$/"})
 	b.screen(t, "/accounts/{id}", "Show table")
 	v := b.do(t, step{Do: "look", Look: true})
 	if strings.Contains(v.Text, "Refresh balance") {

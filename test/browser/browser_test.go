@@ -30,6 +30,7 @@ type browser struct {
 	acts  int    // what a person did so far: clicks, keys, fields and addresses
 	clock string // the moment that the browser takes for now, if it is another
 	place place  // where the browser is, if it is somewhere else
+	kept  string // "worker" if it has a service worker
 }
 
 // A place is the language and the time zone of a browser.
@@ -37,7 +38,7 @@ type place struct{ locale, zone string }
 
 // deeds are the steps with which a person does something; the others look and wait.
 var deeds = []string{
-	"visit", "click", "follow", "press", "fill", "write", "tick", "upload", "choose", "enter", "key", "swipe",
+	"visit", "click", "follow", "press", "fill", "write", "tick", "upload", "choose", "enter", "key", "reach", "swipe",
 }
 
 // find returns the path of a program or file that the test needs. A machine without it skips the

@@ -37,7 +37,7 @@ func accountByHand(t *testing.T, h *house, axe string) {
 	b.fill(t, "Name", "The house")
 	b.fill(t, "Closed on", "2026-01-31")
 	b.do(t, step{Do: "click", Name: "Save"})
-	b.do(t, step{Do: "see", Text: "Saved"})
+	b.do(t, step{Do: "see", Text: "/^Saved$/"})
 	if n := h.count(t, `select count(*) from account where name = 'The house' and closed_on = '2026-01-31'`); n != 1 {
 		t.Error("the account was not changed")
 	}

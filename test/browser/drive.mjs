@@ -21,10 +21,11 @@ let page, origins, heard, answered, strict, asked;
 
 // open begins with an empty profile: no cookies, nothing kept. Dates and numbers are British and the clock is the machine's,
 // unless another place is named. Its browser may speak another language; the words that the tests know stay English.
-async function open({ size, allow, name, value, locale = "en-GB", zone }) {
+// Only those who ask for it have a service worker: what it fetches passes by the steps that change answers.
+async function open({ size, allow, name, value, text, locale = "en-GB", zone }) {
   await page?.context().close();
   [origins, heard, answered, strict, asked] = [allow, [], new Map(), name === "strict", new Set()]; // strict: no word on the console
-  const context = await browser.newContext({ ...sizes[size], locale, timezoneId: zone });
+  const context = await browser.newContext({ ...sizes[size], locale, timezoneId: zone, serviceWorkers: text === "worker" ? "allow" : "block" });
   if (!locale.startsWith("en")) await context.addInitScript(() => location.protocol.startsWith("http") && localStorage.setItem("language", "en"));
   context.setDefaultTimeout(patience);
   if (value) await context.clock.setFixedTime(value); // it is that moment, whatever the machine says
@@ -43,6 +44,7 @@ async function open({ size, allow, name, value, locale = "en-GB", zone }) {
   });
   context.on("weberror", (e) => heard.push("a script failed: " + e.error().message));
   context.on("console", (m) => {
+    if (m.text().startsWith("Service Worker registration blocked by Playwright")) return;
     const own = m.text().startsWith("Failed to load resource: the server responded") && answered.has(m.location().url); // an error page, whose status is looked at
     if ((strict || ["error", "warning"].includes(m.type())) && !own) heard.push(`console ${m.type()}: ${m.text()} (${m.location().url})`);
   });
@@ -86,6 +88,7 @@ const steps = {
   tick: ({ name }) => page.getByRole("checkbox", { name }).filter({ visible: true }).first().check(),
   // A button by its whole name, also one that only screen readers know.
   press: ({ name }) => page.getByRole("button", { name, exact: true }).filter({ visible: true }).first().click(),
+  "named-link": ({ name }) => page.getByRole("link", { name, exact: true }).filter({ visible: true }).first().click(),
   // Chooses a file, or one of several values by its words.
   upload: ({ name, file }) => (name ? page.getByLabel(name) : page.locator("input[type=file]").first()).setInputFiles(file),
   choose: ({ name, value }) => page.getByLabel(name, { exact: true }).filter({ visible: true }).first().selectOption({ label: value }),
@@ -106,6 +109,23 @@ const steps = {
     await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
     await session.detach();
   },
+  // Until a part of the page says that, however it is set.
+  says: ({ name, text }) => page.waitForFunction(([part, words]) => document.querySelector(part)?.innerText.replace(/\s+/g, " ").includes(words), [name, text]),
+  // The name of a payment gives way to its state alone, and never to what else the bank says.
+  named: async () => {
+    const cut = await page.evaluate(() => [...document.querySelectorAll("[role=row] a.cut")].filter((a) => a.scrollWidth > a.clientWidth + 1 && a.parentElement.lastElementChild.clientWidth > 1).map((a) => a.innerText));
+    heard.push(...cut.map((name) => "a name is cut for the bank's text: " + name));
+  },
+  // Goes on by Tab until something with that name has the focus, and tells what has it.
+  reach: async ({ name }) => {
+    for (let i = 0; i < 200; i++) {
+      await page.keyboard.press("Tab");
+      if ((await page.evaluate(focused)) === name) return;
+    }
+    throw new Error(`Tab does not lead to ${name}`);
+  },
+  focused: async () => ({ text: await page.evaluate(focused) }),
+  back: () => page.goBack(),
   enter: () => page.keyboard.press("Enter"),
   key: ({ name }) => page.keyboard.press(name),
   // A key that is pressed in another tab of the same browser.
@@ -190,10 +210,48 @@ const steps = {
       await context.route("**/api/v1/**", (r) => r.fulfill({ status: Number(name), json: { error }, headers: { "X-Request-Id": "req-for-the-log" } }));
     }
   },
+  // Until the service worker has this page.
+  worker: () => page.evaluate(() => navigator.serviceWorker.ready.then((r) => new Promise((yes) => {
+    const on = () => navigator.serviceWorker.controller && r.active?.state === "activated" ? yes() : setTimeout(on, 50);
+    on();
+  }))),
+  // From now on each payment is delivered once, twice, or without an answer, and not at all while there is no network.
+  twice: () => page.context().route("**/api/v1/transactions", async (r) => {
+    if (r.request().method() !== "POST") return r.continue();
+    if (await page.evaluate(() => !navigator.onLine).catch(() => true)) return r.abort("internetdisconnected");
+    const luck = Math.random();
+    const answer = await r.fetch();
+    if (luck < 0.3) return r.abort("connectionreset");
+    await r.fulfill({ response: luck < 0.6 ? await r.fetch() : answer });
+  }),
+  // A payment on the page that adds them, until it is in or kept.
+  pay: async ({ name, value }) => {
+    await page.getByLabel("Amount", { exact: true }).fill(value);
+    await page.getByLabel("Payee", { exact: true }).fill(name);
+    await page.locator("button[type=submit]").click();
+    await page.getByText("Add another").waitFor();
+    const text = await page.locator("main h2").first().innerText();
+    await page.getByText("Add another").click();
+    return { text };
+  },
+  // What a file that another app shares does.
+  share: async ({ name, value }) => {
+    await page.evaluate(([name, value]) => {
+      const form = Object.assign(document.createElement("form"), { method: "post", action: "/share", enctype: "multipart/form-data" });
+      const input = Object.assign(document.createElement("input"), { type: "file", name: "file" });
+      const list = new DataTransfer();
+      list.items.add(new File([value], name, { type: "text/csv" }));
+      input.files = list.files;
+      form.append(input);
+      document.body.append(form);
+      form.submit();
+    }, [name, value]);
+  },
   // Forgets what the browser said about calls that were meant to fail.
   forgive: ({ text }) => { heard = heard.filter((h) => !h.includes(text ?? "Failed to load resource")); },
   // A text, or a regular expression between two slashes.
   see: ({ text, frame }) => inside(frame).getByText(/^\/.*\/$/.test(text) ? new RegExp(text.slice(1, -1)) : text).filter({ visible: true }).first().waitFor(),
+  gone: ({ text }) => page.getByText(text).first().waitFor({ state: "detached" }),
   // The whole page, unless it is a list without end.
   shot: async ({ file }) => page.screenshot({ path: file, fullPage: (await page.evaluate(() => document.documentElement.scrollHeight)) < 5000 }),
   // What fits into the window, without a pointer or a focus ring on it.
@@ -202,9 +260,17 @@ const steps = {
     await page.mouse.move(0, 0);
     await page.screenshot({ path: file, caret: "hide" });
   },
+  // The page on paper.
+  pdf: ({ file }) => page.pdf({ path: file, preferCSSPageSize: true }),
   look: () => {},
   quit: () => browser.close(),
 };
+
+// focused is the name of what has the focus, as one hears it.
+function focused() {
+  const e = document.activeElement;
+  return (e?.ariaLabel || e?.labels?.[0]?.innerText || e?.innerText || "").replace(/\s+/g, " ").trim();
+}
 
 // settled ends what is on its way to another colour or place, so that the page is judged as it stays.
 function settled() {

@@ -8,7 +8,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// linkStory sees both sides of the pairs of a proposed link, confirms it, and takes that back.
+// linkStory sees both sides of the pairs of a proposed link, confirms it, and takes that back; then
+// it does the same with all that are likely.
 func linkStory(t *testing.T, h *house, axe, size string) {
 	t.Helper()
 	h.proposeLinks(t)
@@ -22,6 +23,16 @@ func linkStory(t *testing.T, h *house, axe, size string) {
 	if n := h.count(t, `select count(*) from transaction where transfer`); n == 0 {
 		t.Errorf("a confirmed link changes no total")
 	}
+	b.do(t, step{Do: "click", Name: "Undo"})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d to review.", waiting)})
+	likely := h.count(t, `select count(*) from account_link where confidence = 'auto' and deleted_at is null
+		and kind = 'transfer' and matched * 100 >= 80 * candidates`)
+	if likely == 0 || likely == waiting {
+		t.Fatalf("%d of %d links are likely", likely, waiting)
+	}
+	b.screen(t, "/review/links", fmt.Sprintf("%d to review.", waiting)) // without what was said before
+	b.do(t, step{Do: "click", Name: fmt.Sprintf("Confirm %d selected", likely)})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d to review.", waiting-likely)})
 	b.do(t, step{Do: "click", Name: "Undo"})
 	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d to review.", waiting)})
 }

@@ -55,7 +55,7 @@ func somebodyTold(t *testing.T, h *house, axe, size string) {
 	b.do(t, step{Do: "choose", Name: "Daily review reminder at", Value: "18:00"})
 	b.whole(t, axe)
 	b.do(t, step{Do: "click", Name: "Save"})
-	b.do(t, step{Do: "see", Text: "Saved"})
+	b.do(t, step{Do: "see", Text: "/^Saved$/"})
 	if n := h.count(t, `select count(*) from setting where review_digest_hour = 18
 		and large_charge -> 0 ->> 'amount' = '500.00'`); n != 1 {
 		t.Error("the notification rules were not stored")

@@ -16,11 +16,20 @@ func paymentsByHand(t *testing.T, h *house, axe string) {
 		}
 	}
 	b := newBrowser(t, "phone")
-	b.enterAt(t, h, "/transactions", "Transactions")
+	for _, at := range []struct{ path, text string }{
+		{"/budget", "Budget"}, {"/review", "Review"}, {"/", "Overview"}, {"/transactions", "Transactions"},
+	} {
+		if b.house == nil {
+			b.enterAt(t, h, at.path, at.text)
+		} else {
+			b.screen(t, at.path, at.text)
+		}
+		b.do(t, step{Do: "named-link", Name: "Add transaction"})
+		b.do(t, step{Do: "see", Text: "Money out"})
+	}
+	b.whole(t, axe)
 	write := func(amount, name string) {
 		t.Helper()
-		b.do(t, step{Do: "press", Name: "Add transaction"})
-		b.do(t, step{Do: "see", Text: "counts once"})
 		b.fill(t, "Amount", amount)
 		b.fill(t, "Payee", name)
 		b.do(t, step{Do: "enter"})
@@ -31,9 +40,10 @@ func paymentsByHand(t *testing.T, h *house, axe string) {
 	b.fill(t, "Amount", "12.50")
 	b.do(t, step{Do: "enter"})
 	b.do(t, step{Do: "see", Text: "Market stall added"})
+	b.whole(t, axe)
 	live(1)
 	b.do(t, step{Do: "click", Name: "Undo"})
-	b.do(t, step{Do: "see", Text: "Undone"})
+	b.do(t, step{Do: "see", Text: "Money out"})
 	live(0)
 	write("7.30", "Kiosk at the corner")
 	b.do(t, step{Do: "see", Text: "Kiosk at the corner added"})

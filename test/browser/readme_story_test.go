@@ -52,7 +52,7 @@ func TestReadmeInTheApp(t *testing.T) {
 		}
 		b.screen(t, "/", "9 uncategorized transactions")
 		b.do(t, step{Do: "click", Name: "9 uncategorized transactions"})
-		b.reads(t, "Transactions … 9", "Posted", "Uncategorized")
+		b.reads(t, "9 transactions", "Posted", "Uncategorized")
 		b.whole(t, axe)
 	}
 }

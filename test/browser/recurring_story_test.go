@@ -6,7 +6,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// recurringPayments confirms a recurring payment and undoes it, renames it, and dismisses it.
+// recurringPayments opens a contract, confirms it and undoes that, renames it, and dismisses it.
 func recurringPayments(t *testing.T, h *house, axe string) {
 	t.Helper()
 	said := func(want int, sql string) {
@@ -17,27 +17,31 @@ func recurringPayments(t *testing.T, h *house, axe string) {
 	}
 	name, err := pg.Value[string](t.Context(), h.DB, `select coalesce(nullif(d.merchant_name, ''), d.name)
 		from recurring r join transaction t on t.id = r.last_id join descriptor d on d.id = t.descriptor_id
-		where r.direction = 'out' group by 1 having count(*) = 1 order by max(r.next_date) desc, 1 limit 1`)
+		where r.direction = 'out' and r.fixed and not r.transfer group by 1 having count(*) = 1 order by max(r.next_date) desc, 1 limit 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBrowser(t, "desktop")
 	b.enterAt(t, h, "/recurring", "Bills and subscriptions")
-	b.do(t, step{Do: "press", Name: "Confirm " + name})
+	b.do(t, step{Do: "click", Name: name})
+	b.do(t, step{Do: "see", Text: "Price over time"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Confirm"})
 	b.do(t, step{Do: "see", Text: name + " confirmed"})
 	said(1, `state = 'confirmed'`)
 	b.do(t, step{Do: "click", Name: "Undo"})
 	b.do(t, step{Do: "see", Text: "Undone"})
 	said(0, `state = 'confirmed'`)
-	b.do(t, step{Do: "press", Name: "Rename " + name})
+	b.do(t, step{Do: "click", Name: "Rename"})
 	b.do(t, step{Do: "see", Text: "Bank description"})
 	b.whole(t, axe)
 	b.fill(t, "Name", "Our own name")
 	b.do(t, step{Do: "enter"})
 	b.do(t, step{Do: "see", Text: "Renamed"})
 	said(1, `name = 'Our own name'`)
-	b.do(t, step{Do: "press", Name: "Dismiss Our own name"})
-	b.do(t, step{Do: "see", Text: "1 dismissed"})
+	b.do(t, step{Do: "click", Name: "Dismiss"})
+	b.do(t, step{Do: "see", Text: "coffer won’t suggest it again"})
 	said(1, `state = 'dismissed'`)
+	b.screen(t, "/recurring", "1 dismissed")
 	b.whole(t, axe)
 }

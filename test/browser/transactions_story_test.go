@@ -16,6 +16,8 @@ func TestTransactionsStory(t *testing.T) { //nolint:tparallel // one house, and 
 	axe := built(t)
 	h := newHouse(t)
 	h.furnish(t)
+	t.Run("find", func(t *testing.T) { findAnything(t, h, axe) })            //nolint:paralleltest // as above
+	t.Run("filter by keys", func(t *testing.T) { filterByKeys(t, h, axe) })  //nolint:paralleltest // as above
 	t.Run("many at a desk", func(t *testing.T) { manyAtADesk(t, h, axe) })   //nolint:paralleltest // as above
 	t.Run("many on a phone", func(t *testing.T) { manyOnAPhone(t, h, axe) }) //nolint:paralleltest // as above
 	t.Run("views", func(t *testing.T) { savedViews(t, h, axe) })             //nolint:paralleltest // as above
@@ -214,7 +216,7 @@ func savedViews(t *testing.T, h *house, axe string) {
 	b.fill(t, "Views", "comes")
 	b.do(t, step{Do: "enter"})
 	b.do(t, step{Do: "see", Text: "Edit view"})
-	b.do(t, step{Do: "click", Name: "Money in"}) // takes the filter away
+	b.do(t, step{Do: "press", Name: "Remove filter Status Money in"})
 	b.do(t, step{Do: "see", Text: "What comes in (edited)"})
 	b.screen(t, "/accounts", "Assets")
 	b.do(t, step{Do: "key", Name: "Control+k"})

@@ -29,6 +29,6 @@ func upcomingPayments(t *testing.T, h *house, axe string) {
 		b.do(t, step{Do: "see", Text: name})
 		b.whole(t, axe)
 		b.do(t, step{Do: "click", Name: regexp.QuoteMeta(name)})
-		b.do(t, step{Do: "see", Text: "1 transaction"})
+		b.do(t, step{Do: "see", Text: "over time"})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"coffer/internal/auth"
 	"coffer/internal/household"
+	"coffer/internal/id"
 	"coffer/internal/pg"
 	"coffer/internal/web"
 )
@@ -33,11 +34,14 @@ var screens = []struct{ path, text string }{
 	{"/accounts", "Assets"},
 	{"/accounts/{id}", "Recent transactions"},
 	{"/banks/{id}", "Connected by"},
+	{"/payees/{id}", "By month"},
 	{"/budget", "of €"},
 	{"/recurring", "Bills and subscriptions"},
 	{"/recurring/calendar", "Projected balances through"},
+	{"/recurring/{id}", "Paid in total"},
 	{"/cash-flow", "Spending by category"},
 	{"/cash-flow/trends", "Monthly spending"},
+	{"/cash-flow/year", "By category"},
 	{"/net-worth", "Breakdown"},
 	{"/reports", "Reports"},
 	{"/rules", "Turn off"},
@@ -189,7 +193,7 @@ func (b *browser) enterAs(t *testing.T, h *house, who, path, text string, allow 
 	b.house = h
 	b.do(t, step{
 		Do: "open", Name: "strict", Size: b.size, Allow: append(allow, h.url), Value: b.clock,
-		Locale: b.place.locale, Zone: b.place.zone,
+		Locale: b.place.locale, Zone: b.place.zone, Text: b.kept,
 	})
 	b.screen(t, path, "Password")
 	b.fill(t, "Email", who)
@@ -200,23 +204,44 @@ func (b *browser) enterAs(t *testing.T, h *house, who, path, text string, allow 
 
 // ids find a record for a screen that shows one.
 var ids = map[string]string{
-	"/accounts/{id}":  `select short_id from account where balance_current is not null order by id limit 1`,
+	"/accounts/{id}":  `select short_id from account order by balance_current is null, id limit 1`,
 	"/rules/{id}":     `select short_id from rule where not is_system order by id limit 1`,
 	"/workflows/{id}": `select slug from workflow order by slug limit 1`,
 	"/runs/{id}":      `select short_id from workflow_run order by id limit 1`,
+	"/recurring/{id}": `select short_id from recurring where direction = 'out' order by jsonb_array_length(price_changes) desc, id limit 1`,
 	"/banks/{id}":     `select short_id from connection order by id limit 1`,
 }
+
+// recordAt returns the path of a screen with a record in it, or with none that exists.
+func (h *house) recordAt(t *testing.T, path string) string {
+	t.Helper()
+	var found []string
+	var err error
+	switch {
+	case path == "/payees/{id}":
+		var keys []id.Key
+		keys, err = pg.Values[id.Key](t.Context(), h.DB, `select d.payee from transaction t
+			join descriptor d on d.id = t.descriptor_id where d.payee is not null and t.deleted_at is null and not t.transfer and not t.excluded
+			group by 1 order by count(*) desc, 1 limit 1`)
+		for _, k := range keys {
+			found = append(found, k.String())
+		}
+	case ids[path] != "":
+		found, err = pg.Values[string](t.Context(), h.DB, ids[path])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(path, "{id}", append(found, nowhere)[0], 1)
+}
+
+// nowhere is the id of no record.
+const nowhere = "nowhere1"
 
 // screen goes to a screen and waits for its text.
 func (b *browser) screen(t *testing.T, path, text string) {
 	t.Helper()
-	if find := ids[path]; find != "" {
-		id, err := pg.Value[string](t.Context(), b.house.DB, find)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path = strings.Replace(path, "{id}", id, 1)
-	}
+	path = b.house.recordAt(t, path)
 	b.do(t, step{Do: "visit", URL: b.house.url + path})
 	b.do(t, step{Do: "see", Text: text})
 }

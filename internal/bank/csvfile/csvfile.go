@@ -183,6 +183,7 @@ type Preview struct {
 	AmountSign       string         `json:"amount_sign"`
 	Confidence       string         `json:"confidence"`
 	KnownFormat      string         `json:"known_format,omitempty"`
+	FormatName       string         `json:"-"`                          // as people call it
 	DefaultCurrency  money.Currency `json:"default_currency,omitempty"` // of rows that state none
 	FirstDate        string         `json:"first_date,omitempty"`       // of the rows that can be read, YYYY-MM-DD
 	LastDate         string         `json:"last_date,omitempty"`

@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"cmp"
 	_ "embed" // for formats.txt
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ type format struct {
 	id      string
 	bank    string // whose it is, as people call it
 	app     string // or the program that wrote it
+	title   string // what the bank calls this export, if it has several
 	names   string // the names that the header must have, in this order
 	exact   bool   // and no other names; of a shape: nothing else looks like it
 	shape   string // instead of names, for files without a header: the kinds of the columns, see matches
@@ -73,6 +75,9 @@ func (f *format) set(key, value string) {
 	case "app":
 		f.app = value
 		return
+	case "title":
+		f.title = value
+		return
 	case "only":
 		f.only = append(f.only, rule{norm(rest), value})
 		return
@@ -119,6 +124,9 @@ func (f *format) currency() money.Currency {
 	country, _, _ := strings.Cut(f.id, "-")
 	return currencies[country]
 }
+
+// name is what people call the format.
+func (f *format) name() string { return cmp.Or(f.title, f.bank, f.app) }
 
 // known finds the format of a header: the format that has most of its names.
 func known(fields []string) *format {

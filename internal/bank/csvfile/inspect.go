@@ -126,7 +126,7 @@ func (i *inspection) findTable(ctx context.Context) error {
 		i.out.HeaderRow = &l.header
 	}
 	if l.known != nil {
-		i.out.KnownFormat, i.out.Bank = l.known.id, l.known.bank
+		i.out.KnownFormat, i.out.Bank, i.out.FormatName = l.known.id, l.known.bank, l.known.name()
 	}
 	return nil
 }

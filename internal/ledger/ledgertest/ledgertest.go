@@ -35,6 +35,9 @@ func Canonical(ctx context.Context, q pg.Querier, transactions []string, names s
 				else concat_ws(' ', 'part of', w.provider_id, case when not t.remainder then t.amount end) end,
 				case when t.is_split then 'split by ' || t.split_source end, c.slug, t.category_source, '#', p.name,
 				t.counterparty_source, '#', t.deleted_at is not null, t.deleted_source,
+				case when t.excluded_reason is not null
+					then concat_ws(' ', 'left out', t.excluded_reason, t.excluded_source) end,
+				(select 'refund of ' || b.provider_id from transaction b where b.id = t.refund_of),
 				array(select concat_ws(' ', g.slug, tt.present, tt.source) from transaction_tag tt
 					join tag g on g.id = tt.tag_id where tt.transaction_id = t.id order by 1),
 				array(select concat_ws(' ', o.author_type, o.content) from comment o

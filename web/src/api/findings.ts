@@ -12,5 +12,5 @@ export const findings = (state: Finding["state"]) =>
     staleTime: fresh.short,
   });
 
-export const setFinding = (id: string, state: Finding["state"]) =>
-  recorded(api.PUT("/api/v1/findings/{id}", { params: { path: { id } }, body: { state } }));
+export const setFinding = (id: string, state: Finding["state"], exclude = false) =>
+  recorded(api.PUT("/api/v1/findings/{id}", { params: { path: { id } }, body: { state, exclude } }));

@@ -44,6 +44,13 @@ type Verdict = "confirmed" | "rejected";
 export const decideLink = (id: string, confidence: Verdict) =>
   api.PUT("/api/v1/account-links/{id}", { params: { path: { id } }, body: { confidence } });
 
+/** Decides several links as one change. */
+export const decideLinks = (ids: string[], confidence: Verdict) =>
+  api.POST("/api/v1/account-links/review", { body: { ids, confidence } });
+
+/** How many links one call decides. */
+export const mostLinks = 100;
+
 export const decidePair = (id: string, match_id: string, confidence: Verdict) =>
   api.PUT("/api/v1/account-links/{id}/matches/{match_id}", {
     params: { path: { id, match_id } },

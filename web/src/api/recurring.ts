@@ -3,6 +3,7 @@ import { recorded } from "./changes";
 import { answer, api, fresh, type Schemas } from "./client";
 
 export type Recurring = Schemas["Recurring"];
+export type Contract = Schemas["RecurringDetail"];
 
 /** All recurring payments, dismissed ones too: there are at most some hundreds. */
 export const recurring = queryOptions({
@@ -24,6 +25,14 @@ export const recurring = queryOptions({
   },
   staleTime: fresh.short,
 });
+
+/** One recurring payment with its payments. */
+export const contract = (id: string) =>
+  queryOptions({
+    queryKey: ["recurring", "one", id],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/recurring/{id}", { params: { path: { id } }, signal })),
+    staleTime: fresh.short,
+  });
 
 export const changeRecurring = ({ id, ...body }: Schemas["PatchRecurring"] & { id: string }) =>
   recorded(api.PATCH("/api/v1/recurring/{id}", { params: { path: { id } }, body }));

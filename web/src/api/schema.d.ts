@@ -28,6 +28,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/account-links/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirms or rejects several account links as one change: all of them or none
+         * @description Confirms or rejects several account links as one change: all of them or none. Requires a key with scope full_access.
+         */
+        post: operations["account-link.review"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/account-links/{id}": {
         parameters: {
             query?: never;
@@ -342,6 +362,50 @@ export interface paths {
          * @description Changes an API key's name, actor name, expiry or daily limit. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         patch: operations["key.update"];
+        trace?: never;
+    };
+    "/api/v1/calendar-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the links by which calendar apps read upcoming payments: your own, or everybody's if you are an admin
+         * @description Lists the links by which calendar apps read upcoming payments: your own, or everybody's if you are an admin.
+         */
+        get: operations["calendar-link.list"];
+        put?: never;
+        /**
+         * Creates a link by which a calendar app reads upcoming payments, and shows it once
+         * @description Creates a link by which a calendar app reads upcoming payments, and shows it once. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
+         */
+        post: operations["calendar-link.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calendar-links/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes a calendar link, effective from the next request
+         * @description Revokes a calendar link, effective from the next request. Requires a key with scope full_access. Agents can't do this, unless their key can administer.
+         */
+        delete: operations["calendar-link.revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/cashflow": {
@@ -949,8 +1013,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Dismisses or reopens a finding
-         * @description Dismisses or reopens a finding. Requires a key with scope full_access.
+         * Confirms, dismisses or reopens a finding
+         * @description Confirms, dismisses or reopens a finding. Requires a key with scope full_access.
          */
         put: operations["finding.dismiss"];
         post?: never;
@@ -1308,6 +1372,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/payees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the payees of transactions, with what they got and paid
+         * @description Lists the payees of transactions, with what they got and paid.
+         */
+        get: operations["payee.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payees/name": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives payees one name: their transactions get a counterparty, and so will new ones
+         * @description Gives payees one name: their transactions get a counterparty, and so will new ones. Requires a key with scope full_access.
+         */
+        post: operations["payee.name"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payees/{payee}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows one payee by month, with the bank's texts for it and payees that look like it
+         * @description Shows one payee by month, with the bank's texts for it and payees that look like it.
+         */
+        get: operations["payee.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompt-blocks": {
         parameters: {
             query?: never;
@@ -1476,8 +1600,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows one recurring payment
-         * @description Shows one recurring payment.
+         * Shows one recurring payment with its price changes and payments
+         * @description Shows one recurring payment with its price changes and payments.
          */
         get: operations["recurring.get"];
         put?: never;
@@ -2312,8 +2436,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Counts transactions
-         * @description Counts transactions.
+         * Counts transactions, and adds them up by currency
+         * @description Counts transactions, and adds them up by currency.
          */
         get: operations["transaction.count"];
         put?: never;
@@ -2446,8 +2570,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a transaction's category or counterparty, adds a comment, or edits a manually entered transaction
-         * @description Changes a transaction's category or counterparty, adds a comment, or edits a manually entered transaction. Requires a key with scope full_access.
+         * Changes a transaction's category or counterparty, adds a comment, leaves it out of totals, or edits a manually entered transaction
+         * @description Changes a transaction's category or counterparty, adds a comment, leaves it out of totals, or edits a manually entered transaction. Requires a key with scope full_access.
          */
         patch: operations["transaction.update"];
         trace?: never;
@@ -3456,6 +3580,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/years/{year}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows a calendar year by category and tag, compared with the year before
+         * @description Shows a calendar year by category and tag, compared with the year before.
+         */
+        get: operations["year.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/login": {
         parameters: {
             query?: never;
@@ -3508,6 +3652,26 @@ export interface paths {
          * @description Shows who is signed in.
          */
         get: operations["auth.session"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calendar/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows the payments of the next half year to a calendar app. The address is that of a calendar link
+         * @description Shows the payments of the next half year to a calendar app. The address is that of a calendar link.
+         */
+        get: operations["calendar.feed"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3834,16 +3998,51 @@ export interface components {
              */
             confidence: "auto" | "confirmed" | "rejected";
             /**
-             * @description Who decided; agents can't change a user's decision without force. null: undecided
+             * @description Who decided; agents can't change a user's decision without force. rule: coffer itself. null: undecided
              * @enum {string|null}
              */
             source: "user" | "agent" | "rule" | null;
+            /**
+             * Format: uuid
+             * @description The change that decided it; revert it to undo the decision. null: undecided
+             */
+            change_id: string | null;
             /** @description Number of transaction pairs, without rejected ones */
             matches: number;
+            evidence: components["schemas"]["AccountLinkEvidence"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        /** @description What speaks for a suggestion, or for a decision of coffer itself; null: nothing known, or a person or agent decided */
+        AccountLinkEvidence: {
+            /** @description Transactions that could be one side of a pair */
+            candidates: number;
+            /** @description Those that match exactly one other */
+            matched: number;
+            /** @description Those that match on the same day, with no category that contradicts */
+            agreeing: number;
+            /** @description Percentage of candidates that match, rounded down */
+            share: number;
+            /** @description Of a suggestion: its newest pairs, three at most */
+            pairs: components["schemas"]["AccountLinkEvidencePair"][];
+        };
+        AccountLinkEvidencePair: {
+            /** Format: date */
+            date: string;
+            /** Format: date */
+            mirror_date: string;
+            /**
+             * Format: decimal
+             * @description In the primary account; positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text in the primary account */
+            name: string;
+            /** @description Untrusted: the bank's text in the mirror account */
+            mirror_name: string;
         };
         AccountLinkList: {
             account_links: components["schemas"]["AccountLink"][];
@@ -3915,8 +4114,32 @@ export interface components {
             removed: number;
             /** @description New suggested links */
             proposed: number;
+            /** @description Suggested transfer links that coffer confirmed by itself */
+            decided: number;
             /** @description Pairs of the link now */
             matches: number;
+        };
+        AccountLinkReview: {
+            /** @description The links' UUIDs or short ids */
+            ids: string[];
+            /**
+             * @description confirmed: totals exclude their matches; rejected: never suggested again
+             * @enum {string}
+             */
+            confidence: "confirmed" | "rejected";
+            /** @description Override a person's decisions */
+            force?: boolean;
+        };
+        AccountLinksReviewed: {
+            /** @description As they are now */
+            account_links: components["schemas"]["AccountLink"][];
+            /** @description Number of links that changed */
+            decided: number;
+            /**
+             * Format: uuid
+             * @description Id of the change; pass it to revert. null if nothing changed
+             */
+            change_id: string | null;
         };
         AccountMerge: {
             /** @description The account to keep, which gets the transactions: UUID or short id */
@@ -4007,20 +4230,38 @@ export interface components {
             note?: string;
         };
         AddTransaction: {
-            /** @description UUID or short id */
-            account_id: string;
-            /** Format: date */
-            date: string;
+            /** @description UUID or short id; this or card */
+            account_id?: string;
+            /**
+             * @description Instead of account_id: the last digits of the account's or card's number, or the account's name
+             * @example •••• 1234
+             */
+            card?: string;
+            /**
+             * Format: date
+             * @description Today by default
+             */
+            date?: string;
             /**
              * Format: decimal
-             * @description Positive is money out
+             * @description Positive is money out; this or amount_text
              */
-            amount: number;
+            amount?: number;
             /**
-             * @description Payee or description
+             * @description Instead of amount: as people and phones write it. + is money in, otherwise it is money out
+             * @example €12,50
+             */
+            amount_text?: string;
+            /**
+             * @description Payee or description; this or payee
              * @example Farmers market
              */
-            name: string;
+            name?: string;
+            /**
+             * @description Instead of name: whom it was paid to. A counterparty of this name is set too
+             * @example Farmers market
+             */
+            payee?: string;
             /** @description Defaults to the account's */
             iso_currency_code?: string;
             merchant_name?: string;
@@ -4032,6 +4273,8 @@ export interface components {
             /** @description Slugs; unknown ones are created */
             tags?: string[];
             comment?: string;
+            /** @description Your own id for it: a second transaction of the account with the same one is not added, and the first is returned */
+            reference?: string;
         };
         /** @description Writes left of today's limit; absent without one */
         AgentBudget: {
@@ -4100,13 +4343,13 @@ export interface components {
              * @description rule: a rule was applied, its effects follow; sync: the bank added, posted, changed or removed the transaction
              * @enum {string}
              */
-            kind: "category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync";
+            kind: "category" | "tag" | "counterparty" | "comment" | "split" | "excluded_reason" | "refund_of" | "rule" | "sync";
             /**
              * @description agreed: a person approved the category, which locks it (held); released: that was undone
              * @enum {string}
              */
             action: "set" | "agreed" | "released" | "added" | "removed" | "applied" | "created" | "updated" | "posted" | "removed_by_provider" | "restored";
-            /** @description Slug of a category or tag, name of a counterparty, text of a comment, or the bank's previous value */
+            /** @description Slug of a category or tag, name of a counterparty, text of a comment, short id of a purchase, or the bank's previous value */
             before: string | null;
             after: string | null;
             /** Format: uuid */
@@ -4149,6 +4392,8 @@ export interface components {
             max_writes_per_day: number | null;
             /** @description Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people) */
             may: "administer"[];
+            /** @description Limits the key: with add it may only add transactions, and read the names of accounts and payees */
+            only: "add"[];
             /**
              * Format: uuid
              * @description Owner of the key: it ends with the member and is limited by the member's role; null means no owner
@@ -4191,6 +4436,8 @@ export interface components {
             max_writes_per_day: number | null;
             /** @description Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people) */
             may: "administer"[];
+            /** @description Limits the key: with add it may only add transactions, and read the names of accounts and payees */
+            only: "add"[];
             /**
              * Format: uuid
              * @description Owner of the key: it ends with the member and is limited by the member's role; null means no owner
@@ -4298,6 +4545,55 @@ export interface components {
             dry_run?: boolean;
             /** @description Override values set by a person */
             force?: boolean;
+        };
+        CalendarLink: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description Whether the calendar shows amounts, beside payees */
+            amounts: boolean;
+            /**
+             * Format: uuid
+             * @description Who created it: it ends with the member; null means no owner
+             */
+            user_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Accurate to the minute
+             */
+            last_used_at: string | null;
+        };
+        CalendarLinkCreated: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description Whether the calendar shows amounts, beside payees */
+            amounts: boolean;
+            /**
+             * Format: uuid
+             * @description Who created it: it ends with the member; null means no owner
+             */
+            user_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Accurate to the minute
+             */
+            last_used_at: string | null;
+            /**
+             * @description The address to subscribe to, shown only once: anyone who has it can read the calendar
+             * @example https://coffer.example/calendar/4f8Kq2Lz….ics
+             */
+            url: string;
+        };
+        CalendarLinks: {
+            calendar_links: components["schemas"]["CalendarLink"][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
         };
         Cashflow: {
             /** @description Caveats about the figures */
@@ -4893,6 +5189,10 @@ export interface components {
              */
             balance_date?: string;
         };
+        CreateCalendarLink: {
+            /** @description Show amounts in the calendar; calendars are often shared and synced to other services */
+            amounts?: boolean;
+        };
         CreateCategory: {
             /**
              * @description Lower-case words joined by - or _; it can never be changed
@@ -5001,6 +5301,8 @@ export interface components {
             max_writes_per_day?: number;
             /** @description administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person who has just signed in can grant it, or the command line on the server */
             may?: "administer"[];
+            /** @description add limits the key to POST /transactions and the names of accounts and payees, for a phone's shortcuts. It requires full_access */
+            only?: "add"[];
         };
         CreateLink: {
             /** @description The account counted in totals: UUID or short id */
@@ -5375,7 +5677,7 @@ export interface components {
             added: number;
             /** @description Stored rows that were changed: different text, date or currency */
             modified: number;
-            /** @description Rows that were already stored, unchanged */
+            /** @description Rows that were already stored, unchanged, or of days that the account's linked bank reports itself */
             duplicates: number;
             /** @description Rows that an earlier revert had removed and that were restored */
             restored: number;
@@ -5464,11 +5766,18 @@ export interface components {
             /** @enum {string} */
             confidence: "high" | "medium" | "low";
             known_format: string | null;
+            /** @description The known format, as people call it */
+            format_name: string | null;
             /** @description The bank of the known format */
             institution_name: string | null;
+            /**
+             * Format: uuid
+             * @description The only account with the file's number, at its bank, linked ones included; null: create a new account
+             */
+            suggested_account_id: string | null;
             /** @description Untrusted: the last characters of the file's account number, if it has one; a different mask means a different account */
             mask: string | null;
-            /** @description For rows without a currency, and for a new account: the account's, else the known format's, else the household's */
+            /** @description For rows without a currency, and for a new account: the account's, else the one that all rows have, else the known format's, else the household's */
             default_currency: string | null;
             /** @description For the rows that can be read; null if there are none */
             first_date: string | null;
@@ -5483,7 +5792,7 @@ export interface components {
             sample: components["schemas"]["FileSample"][];
             /** @description The first 20 unreadable rows */
             rejected: components["schemas"]["FileLeftOut"][];
-            /** @description Number of rows already stored in the account; null without account_id */
+            /** @description Number of rows already stored in the account, or reported by its linked bank; null without account_id */
             duplicates: number | null;
             balance: components["schemas"]["FileBalance"] | null;
             warnings: components["schemas"]["FileWarning"][];
@@ -5556,7 +5865,7 @@ export interface components {
              */
             usual: number | null;
             /** @enum {string} */
-            state: "open" | "dismissed";
+            state: "open" | "confirmed" | "dismissed";
         };
         FindingList: {
             findings: components["schemas"]["Finding"][];
@@ -5577,7 +5886,7 @@ export interface components {
             /** @enum {string} */
             kind: "duplicate" | "refund" | "unusual" | "price_change" | "missed" | "gap";
             /** @enum {string} */
-            state: "open" | "dismissed";
+            state: "open" | "confirmed" | "dismissed";
         };
         Health: {
             /** @enum {string} */
@@ -5770,13 +6079,32 @@ export interface components {
              * @description amount plus carried minus spent: negative if overspent; null if the target doesn't apply to this month
              */
             available: number | null;
+            /** @description At least 90% of its spending in this and the two previous months is recurring payments */
+            fixed: boolean;
+            /**
+             * Format: decimal
+             * @description Recurring payments in spent
+             */
+            recurring: number;
+            /**
+             * Format: decimal
+             * @description Recurring payments expected in the rest of the month
+             */
+            due: number;
+            /**
+             * Format: decimal
+             * @description What would be spent by now: recurring payments by their due dates, the rest by pace; absent if the target doesn't apply to this month
+             */
+            expected?: number;
             /** @description Percentage of the month elapsed */
             pace: number;
             /**
-             * @description within: spending is below the pace of the month; ahead: above it; over: more than the whole amount
+             * @description within: spending is at most what is expected by now; ahead: more, or recurring payments still due exceed what is left; over: more than the whole amount
              * @enum {string}
              */
             state: "within" | "ahead" | "over" | "not_started" | "ended";
+            /** @description If fixed: its recurring payments of the month, paid or due */
+            payments?: components["schemas"]["TargetPayment"][];
         };
         MergeCategory: {
             /** @description The category that replaces it: slug, short id or UUID */
@@ -5863,6 +6191,8 @@ export interface components {
         };
         NetWorth: {
             points: components["schemas"]["NetWorthPoint"][];
+            /** @description From the first known day to the last, by currency */
+            changes: components["schemas"]["NetWorthChange"][];
             /** @description The accounts that are counted: without hidden ones, and without those that mirror another */
             accounts: components["schemas"]["NetWorthAccount"][];
             /** @description Caveats about the figures */
@@ -5886,6 +6216,38 @@ export interface components {
              * @enum {string}
              */
             status: "proved" | "gap" | "open" | "none";
+        };
+        NetWorthChange: {
+            iso_currency_code: string;
+            /**
+             * Format: date
+             * @description The first day of the series with a known balance
+             */
+            start_date: string;
+            /** Format: date */
+            end_date: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            net: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            assets: number;
+            /**
+             * Format: decimal
+             * @description Negative if debts fell
+             */
+            debts: number;
+            /**
+             * Format: decimal
+             * @description net without what new_accounts came with
+             */
+            without_new: number;
+            /** @description Accounts that became known after start_date with a balance from before; they are no gain or loss */
+            new_accounts: components["schemas"]["NetWorthNew"][];
         };
         /** @description With in: all currencies together by the household's rates; absent if one lacks a rate on or before the day */
         NetWorthConverted: {
@@ -5933,6 +6295,22 @@ export interface components {
             /** @description Known accounts whose transactions don't match the balances around the day */
             gap: number;
         };
+        NetWorthNew: {
+            /** Format: uuid */
+            id: string;
+            /** @description The household's name for it, else the bank's (untrusted) */
+            name: string;
+            /**
+             * Format: date
+             * @description The first day of the series on which its balance is known
+             */
+            date: string;
+            /**
+             * Format: decimal
+             * @description What it came with; a debt is negative
+             */
+            balance: number;
+        };
         NetWorthPoint: {
             /** Format: date */
             date: string;
@@ -5970,7 +6348,7 @@ export interface components {
         };
         Note: {
             /** @enum {string} */
-            code: "links_proposed" | "data_ends" | "stale" | "gap" | "no_balance" | "no_rate" | "uncategorized" | "truncated" | "recurring_only";
+            code: "links_proposed" | "data_ends" | "stale" | "gap" | "no_balance" | "no_rate" | "uncategorized" | "excluded" | "truncated" | "recurring_only";
             /** @description What it means and what to do */
             message: string;
             /** @description Number of records affected */
@@ -6465,6 +6843,11 @@ export interface components {
             category?: string | null;
             /** @description null removes it */
             counterparty_id?: string | null;
+            /**
+             * @description Leaves it out of totals; null counts it again
+             * @enum {string|null}
+             */
+            excluded_reason?: "reimbursed" | "duplicate" | "other" | null;
             /** @description A comment to add */
             comment?: string;
             /**
@@ -6540,6 +6923,125 @@ export interface components {
             /** @enum {string} */
             report?: "none" | "message" | "server";
             enabled?: boolean;
+        };
+        Payee: {
+            /** @description Key of the payee, for the filter payee; of a counterparty, the key of most of its transactions */
+            payee: string;
+            /** @description Untrusted: the counterparty's name, else the name in the bank's text */
+            payee_name: string;
+            counterparty: components["schemas"]["PayeeCounterparty"] | null;
+            count: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_out: number;
+            iso_currency_code: string;
+            /** Format: date */
+            first_date: string;
+            /** Format: date */
+            last_date: string;
+            /** @description Slug of the most common category */
+            category: string | null;
+        };
+        PayeeAlias: {
+            payee: string;
+            /** @description Untrusted: the bank's text */
+            text: string;
+            count: number;
+        };
+        /** @description null: these transactions have no counterparty */
+        PayeeCounterparty: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            name: string;
+        };
+        PayeeDetail: {
+            /** @description Key of the payee, for the filter payee */
+            payee: string;
+            /** @description Untrusted: the counterparty's name, else the name in the bank's text */
+            payee_name: string;
+            counterparty: components["schemas"]["PayeeCounterparty"] | null;
+            /** @description By currency */
+            totals: components["schemas"]["Payee"][];
+            /** @description Newest first, at most 240 */
+            months: components["schemas"]["PayeeMonth"][];
+            /** @description The bank's texts for it: the 20 most common */
+            aliases: components["schemas"]["PayeeAlias"][];
+            /** @description Payees that look like it, at most 8 */
+            similar: components["schemas"]["PayeeSimilar"][];
+        };
+        PayeeList: {
+            payees: components["schemas"]["Payee"][];
+            /** @description On all pages together */
+            total: number;
+            /** @description With similar: sets of payees that look like one, the largest first */
+            similar?: components["schemas"]["PayeeSimilar"][][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+            /** @description Present if payees were left out */
+            notes?: components["schemas"]["Note"][];
+        };
+        PayeeMonth: {
+            /** @example 2026-03 */
+            month: string;
+            iso_currency_code: string;
+            count: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_out: number;
+        };
+        PayeeSimilar: {
+            payee: string;
+            /** @description Untrusted: from the bank's text */
+            payee_name: string;
+            /** Format: uuid */
+            counterparty_id: string | null;
+            count: number;
+        };
+        PayeesNamed: {
+            counterparty: components["schemas"]["PayeeCounterparty"];
+            /** @description Transactions that were linked to it */
+            linked: number;
+            /** @description Transactions skipped, because a person unlinked them */
+            held: number;
+            /** @description Counterparties that were merged into it */
+            merged: number;
+            /**
+             * Format: uuid
+             * @description The rule for new transactions; null if there is one already
+             */
+            rule_id: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the change; pass it to revert. null if nothing changed
+             */
+            change_id: string | null;
+        };
+        PayeesNaming: {
+            /** @description Keys of payees, as {payee.list} lists them */
+            payees: string[];
+            /**
+             * @description The name; an unknown name creates a counterparty, or renames the one that these payees have
+             * @example Corner Bakery
+             */
+            name?: string;
+            /** @description Instead of name: the counterparty's short id or UUID */
+            counterparty_id?: string;
         };
         PreviewRule: {
             conditions: components["schemas"]["RuleCondition"];
@@ -6735,6 +7237,11 @@ export interface components {
             iso_currency_code: string;
             /** @description A transfer, by a confirmed link or the newest payment's category: it changes balances but no totals */
             transfer: boolean;
+            /**
+             * @description By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill is for what a household needs, or varies, and other payments are subscriptions
+             * @enum {string}
+             */
+            group: "subscription" | "bill" | "loan" | "income" | "saving" | "transfer";
             /** @description Slug: that of the newest payment */
             category: string | null;
             /** @enum {string} */
@@ -6746,6 +7253,11 @@ export interface components {
              * @description Current amount; if it varies, the median of the last six. Positive is money out
              */
             amount: number;
+            /**
+             * Format: decimal
+             * @description Yearly amount divided by 12
+             */
+            monthly_amount: number;
             /**
              * Format: decimal
              * @description Yearly amount
@@ -6785,8 +7297,118 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        RecurringDetail: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description The household's name for it; null if it has none */
+            name: string | null;
+            /** @description Key of the payee, for the filter payee */
+            payee: string;
+            /** @description Untrusted: the counterparty's name, else the newest description */
+            payee_name: string;
+            /** Format: uuid */
+            counterparty_id: string | null;
+            /** Format: uuid */
+            account_id: string;
+            /** @enum {string} */
+            direction: "in" | "out";
+            iso_currency_code: string;
+            /** @description A transfer, by a confirmed link or the newest payment's category: it changes balances but no totals */
+            transfer: boolean;
+            /**
+             * @description By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill is for what a household needs, or varies, and other payments are subscriptions
+             * @enum {string}
+             */
+            group: "subscription" | "bill" | "loan" | "income" | "saving" | "transfer";
+            /** @description Slug: that of the newest payment */
+            category: string | null;
+            /** @enum {string} */
+            cadence: "weekly" | "fortnightly" | "monthly" | "quarterly" | "half_yearly" | "yearly";
+            /** @enum {string} */
+            amount_type: "fixed" | "variable";
+            /**
+             * Format: decimal
+             * @description Current amount; if it varies, the median of the last six. Positive is money out
+             */
+            amount: number;
+            /**
+             * Format: decimal
+             * @description Yearly amount divided by 12
+             */
+            monthly_amount: number;
+            /**
+             * Format: decimal
+             * @description Yearly amount
+             */
+            yearly_amount: number;
+            /** Format: date */
+            first_date: string;
+            /** Format: date */
+            last_date: string;
+            occurrences: number;
+            /**
+             * Format: date
+             * @description Due date of the next payment; null if it has ended
+             */
+            next_date: string | null;
+            /**
+             * Format: decimal
+             * @description Expected amount of the next payment; null if it has ended
+             */
+            expected_amount: number | null;
+            /**
+             * @description late: the next payment is overdue, and the account has newer transactions; ended: two payments were missed
+             * @enum {string}
+             */
+            status: "active" | "late" | "ended";
+            /** @enum {string} */
+            confidence: "high" | "medium";
+            /**
+             * @description auto: detected, undecided; dismissed: not a recurring payment, and never suggested again
+             * @enum {string}
+             */
+            state: "auto" | "confirmed" | "dismissed";
+            /** @description Newest first */
+            price_changes: components["schemas"]["RecurringPriceChange"][];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: decimal
+             * @description All its payments together; negative is money in
+             */
+            paid: number;
+            /**
+             * Format: decimal
+             * @description Yearly amount at the price of a year ago; absent if it is younger or varies
+             */
+            last_year?: number;
+            /** @description Newest first, at most 120 */
+            payments: components["schemas"]["RecurringPayment"][];
+        };
+        RecurringGroup: {
+            /** @enum {string} */
+            group: "subscription" | "bill" | "loan" | "income" | "saving" | "transfer";
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Sum of the monthly amounts
+             */
+            monthly: number;
+            /**
+             * Format: decimal
+             * @description Sum of the yearly amounts. Of transfers, those that go out
+             */
+            yearly: number;
+            /** @description How many recurring payments */
+            count: number;
+        };
         RecurringList: {
             recurring: components["schemas"]["Recurring"][];
+            /** @description The same by group and currency; transfers are groups of their own */
+            groups: components["schemas"]["RecurringGroup"][];
             /** @description Yearly total by currency of all active recurring payments that were not dismissed, on all pages; without transfers */
             yearly: components["schemas"]["RecurringYearly"][];
             /** @description On all pages together */
@@ -6794,6 +7416,18 @@ export interface components {
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
+        };
+        RecurringPayment: {
+            /** Format: uuid */
+            transaction_id: string;
+            short_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            amount: number;
         };
         RecurringPriceChange: {
             /**
@@ -7565,11 +8199,13 @@ export interface components {
         };
         SetFinding: {
             /**
-             * @description dismissed: checked, and not shown again
+             * @description confirmed: only for a refund, which then counts in its purchase's category, and for a duplicate charge. dismissed: checked, and not shown again
              * @default dismissed
              * @enum {string}
              */
-            state?: "open" | "dismissed";
+            state?: "open" | "confirmed" | "dismissed";
+            /** @description With confirmed, for a duplicate charge: also leave the newer transaction out of totals */
+            exclude?: boolean;
             /** @description Override a person's decision */
             force?: boolean;
         };
@@ -7851,7 +8487,69 @@ export interface components {
             month: string;
             /** @description Caveats about the figures */
             notes: components["schemas"]["Note"][];
+            /** @description By currency; currencies are never mixed */
+            totals: components["schemas"]["TargetTotal"][];
             targets: components["schemas"]["MeasuredTarget"][];
+        };
+        TargetPayment: {
+            /** Format: uuid */
+            recurring_id: string;
+            /** @description The household's name for it, else the payee (untrusted) */
+            name: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            amount: number;
+            /**
+             * Format: date
+             * @description When it was paid, or is due
+             */
+            date: string;
+            paid: boolean;
+        };
+        TargetTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Targets of the month with what rolled over. A subcategory's target is part of its primary category's, if that has one
+             */
+            amount: number;
+            /**
+             * Format: decimal
+             * @description The fixed ones in amount
+             */
+            fixed: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            spent: number;
+            /**
+             * Format: decimal
+             * @description amount minus spent
+             */
+            available: number;
+            /**
+             * Format: decimal
+             * @description Recurring payments expected in the rest of the month
+             */
+            due: number;
+            /**
+             * Format: decimal
+             * @description available minus due
+             */
+            left: number;
+            /**
+             * Format: decimal
+             * @description Received in the month, in income categories
+             */
+            income: number;
+            /**
+             * Format: decimal
+             * @description Recurring income expected in the rest of the month
+             */
+            income_due: number;
         };
         TokenAnswer: {
             /** @description An API key, for X-API-Key; or an access token, for Authorization: Bearer */
@@ -7945,6 +8643,10 @@ export interface components {
             /** Format: uuid */
             counterparty_id: string | null;
             counterparty_name: string | null;
+            /** @description Key of the payee, for the filter payee */
+            payee: string;
+            /** @description Untrusted: the counterparty's name, else the name in the bank's text, without card numbers, references and towns */
+            payee_name: string;
             /** @description Slugs, sorted */
             tags: string[];
             pending: boolean;
@@ -7957,6 +8659,16 @@ export interface components {
             linked_transaction_id: string | null;
             /** @description Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
+            /**
+             * @description Why somebody left it out of totals; null: it counts
+             * @enum {string|null}
+             */
+            excluded_reason: "reimbursed" | "duplicate" | "other" | null;
+            /**
+             * Format: uuid
+             * @description For a confirmed refund: its purchase, in whose category it counts
+             */
+            refund_of: string | null;
             /** @description Totals count its parts instead */
             is_split: boolean;
             /**
@@ -8027,6 +8739,11 @@ export interface components {
             tags_to_remove?: string[];
             /** @description null removes it */
             counterparty_id?: string | null;
+            /**
+             * @description Leaves them out of totals; null counts them again
+             * @enum {string|null}
+             */
+            excluded_reason?: "reimbursed" | "duplicate" | "other" | null;
             /** @description Comment added to each transaction */
             comment?: string;
             /** @description The reason, shown on the timeline */
@@ -8034,6 +8751,28 @@ export interface components {
         };
         TransactionCount: {
             count: number;
+            /** @description With totals: the sums of the same transactions, by currency */
+            totals?: components["schemas"]["TransactionCountTotal"][];
+            /** @description Present if transactions are left out of the sums */
+            notes?: components["schemas"]["Note"][];
+        };
+        TransactionCountTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
         };
         TransactionDetail: {
             /** Format: uuid */
@@ -8095,6 +8834,10 @@ export interface components {
             /** Format: uuid */
             counterparty_id: string | null;
             counterparty_name: string | null;
+            /** @description Key of the payee, for the filter payee */
+            payee: string;
+            /** @description Untrusted: the counterparty's name, else the name in the bank's text, without card numbers, references and towns */
+            payee_name: string;
             /** @description Slugs, sorted */
             tags: string[];
             pending: boolean;
@@ -8107,6 +8850,16 @@ export interface components {
             linked_transaction_id: string | null;
             /** @description Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
+            /**
+             * @description Why somebody left it out of totals; null: it counts
+             * @enum {string|null}
+             */
+            excluded_reason: "reimbursed" | "duplicate" | "other" | null;
+            /**
+             * Format: uuid
+             * @description For a confirmed refund: its purchase, in whose category it counts
+             */
+            refund_of: string | null;
             /** @description Totals count its parts instead */
             is_split: boolean;
             /**
@@ -8242,18 +8995,20 @@ export interface components {
              * @description At most this amount, signed
              */
             max_amount?: number;
+            /** @description This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in */
+            amount?: string;
             /**
              * @description Only money in or only money out
              * @enum {string}
              */
             direction?: "in" | "out";
             iso_currency_code?: string;
-            /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
+            /** @description Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; "a phrase", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or */
             search?: string;
-            /** @description Text that must not occur in them */
+            /** @description As search, but must not match */
             exclude_search?: string;
             /**
-             * @description contains: as a substring; words: every word, in any order; fuzzy: for typos
+             * @description contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only
              * @default contains
              * @enum {string}
              */
@@ -8267,6 +9022,11 @@ export interface components {
             transfer?: boolean;
             /** @description true: only duplicates that totals skip; false: none of them */
             excluded?: boolean;
+            /**
+             * @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out
+             * @enum {string}
+             */
+            excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
             /** @description Only these transactions: short ids or UUIDs */
             ids?: string[];
             /**
@@ -8299,6 +9059,11 @@ export interface components {
             tags_to_remove?: string[];
             /** @description null removes it */
             counterparty_id?: string | null;
+            /**
+             * @description Leaves it out of totals; null counts it again
+             * @enum {string|null}
+             */
+            excluded_reason?: "reimbursed" | "duplicate" | "other" | null;
             comment?: string;
             /** @description The reason, shown on the timeline */
             note?: string;
@@ -8345,6 +9110,8 @@ export interface components {
             /** @description Slugs, sorted */
             tags: string[];
             comment_count: number;
+            /** @enum {string|null} */
+            excluded_reason: "reimbursed" | "duplicate" | "other" | null;
             is_remainder: boolean;
         };
         TransactionPeriod: {
@@ -8628,6 +9395,8 @@ export interface components {
             has_more: boolean;
             /** @description The number of matches; only with count_only */
             count?: number;
+            /** @description The sums of the matches by currency; only with totals */
+            totals?: components["schemas"]["TransactionCountTotal"][];
             /** @description Present if rows were left out */
             notes?: components["schemas"]["Note"][];
             /** @description With format table: the names of the fields */
@@ -9583,6 +10352,144 @@ export interface components {
              */
             by?: "transaction" | "payee";
         };
+        Year: {
+            year: number;
+            period: components["schemas"]["TransactionSummaryPeriod"];
+            /** @description By currency */
+            totals: components["schemas"]["YearTotal"][];
+            /** @description Spending: money out minus refunds, largest first within each currency. Uncategorized money out is the one without a category */
+            categories: components["schemas"]["YearCategory"][];
+            /** @description A transaction with two tags is in two of them */
+            tags: components["schemas"]["YearTag"][];
+            /** @description Income categories: money in minus money out, largest first; uncategorized money in is the one without a category */
+            income: components["schemas"]["YearCategory"][];
+            /** @description Transfers between own accounts, which no total counts */
+            transfers_excluded: components["schemas"]["YearLeft"][];
+            /** @description Transactions that somebody left out of totals */
+            excluded: components["schemas"]["YearExcluded"][];
+            /** @description Caveats about the figures */
+            notes: components["schemas"]["Note"][];
+        };
+        YearCategory: {
+            /** @description Slug; null: no category */
+            category: string | null;
+            category_display_name: string | null;
+            /** @description Slug of its primary category; its own if it is one */
+            primary_category: string | null;
+            /** Format: uuid */
+            category_id?: string;
+            iso_currency_code: string;
+            /** @description January to December */
+            months?: number[];
+            /**
+             * Format: decimal
+             * @description Of a tag: money out minus money in
+             */
+            total: number;
+            /**
+             * Format: decimal
+             * @description The same days of the year before
+             */
+            previous: number;
+            /** @description How many transactions in the year */
+            count: number;
+        };
+        YearExcluded: {
+            /** @enum {string} */
+            excluded_reason: "reimbursed" | "duplicate" | "other";
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_out: number;
+            count: number;
+        };
+        YearLeft: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_out: number;
+            count: number;
+        };
+        /** @description The same days of the year before */
+        YearSums: {
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            income: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            spending: number;
+            /**
+             * Format: decimal
+             * @description income minus spending
+             */
+            net: number;
+            /** @description How many transactions */
+            count: number;
+        };
+        YearTag: {
+            /** @description Slug */
+            tag: string;
+            iso_currency_code: string;
+            /** @description January to December */
+            months?: number[];
+            /**
+             * Format: decimal
+             * @description Of a tag: money out minus money in
+             */
+            total: number;
+            /**
+             * Format: decimal
+             * @description The same days of the year before
+             */
+            previous: number;
+            /** @description How many transactions in the year */
+            count: number;
+        };
+        YearTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            income: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            spending: number;
+            /**
+             * Format: decimal
+             * @description income minus spending
+             */
+            net: number;
+            /** @description How many transactions */
+            count: number;
+            previous: components["schemas"]["YearSums"];
+            /** @description January to December */
+            income_months: number[];
+            /** @description Spending, January to December */
+            months: number[];
+            /** @description Spending in the whole months of the year before */
+            previous_months: number[];
+        };
     };
     responses: {
         /** @description The record has not changed */
@@ -9929,6 +10836,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountLink"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "account-link.review": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountLinkReview"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountLinksReviewed"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10878,6 +11823,109 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "calendar-link.list": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the previous page */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalendarLinks"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "calendar-link.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateCalendarLink"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalendarLinkCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "calendar-link.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The link's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "cashflow.get": {
         parameters: {
             query?: {
@@ -11778,7 +12826,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The connection's UUID or short id */
+                /** @description The csv connection, or with account_id the connection of a linked bank: UUID or short id */
                 id: string;
             };
             cookie?: never;
@@ -12400,7 +13448,7 @@ export interface operations {
                 /** @description Start date (inclusive); 90 days ago if absent, at most 400 */
                 start_date?: string;
                 /** @description State */
-                state?: "open" | "dismissed";
+                state?: "open" | "confirmed" | "dismissed";
                 /** @description Short id or UUID */
                 account_id?: string;
                 /** @description next_cursor of the previous page, with the same filters */
@@ -13136,6 +14184,185 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "payee.list": {
+        parameters: {
+            query?: {
+                /** @description In any of these accounts: short ids or UUIDs */
+                account_id?: string[];
+                /** @description Connection id */
+                connection_id?: string;
+                /** @description Owned by this member */
+                user_id?: string;
+                /** @description In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories */
+                category?: string | string[];
+                /** @description In none of these categories, nor in their subcategories */
+                exclude_category?: string[];
+                /** @description Who set the category; user: a person */
+                category_source?: "rule" | "user" | "agent" | "provider";
+                /** @description true: only without a category; false: only with one */
+                uncategorized?: boolean;
+                /** @description With every one of these tags */
+                tags?: string[];
+                /** @description With any of these tags */
+                any_tag?: string[];
+                /** @description With none of these tags */
+                exclude_tag?: string[];
+                /** @description Short id or UUID; none: only transactions without a counterparty */
+                counterparty_id?: string;
+                /** @description Transactions of this payee, by the key in review groups */
+                payee?: string;
+                /** @description Exactly this merchant name, or this name if there is none */
+                merchant?: string;
+                /** @description Transactions of this recurring payment: short id or UUID */
+                recurring_id?: string;
+                /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
+                similar_to?: string;
+                /** @description Provider */
+                provider?: "plaid" | "teller" | "csv" | "manual";
+                /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
+                origin?: "bank" | "manual" | "part";
+                /** @description Start date (inclusive) */
+                start_date?: string;
+                /** @description End date (inclusive) */
+                end_date?: string;
+                /** @description At least this amount, signed: positive is money out */
+                min_amount?: number;
+                /** @description At most this amount, signed */
+                max_amount?: number;
+                /** @description This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in */
+                amount?: string;
+                /** @description Only money in or only money out */
+                direction?: "in" | "out";
+                /** @description Iso currency code */
+                iso_currency_code?: string;
+                /** @description Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; "a phrase", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or */
+                search?: string;
+                /** @description As search, but must not match */
+                exclude_search?: string;
+                /** @description contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only */
+                search_mode?: "contains" | "words" | "fuzzy";
+                /** @description Pending */
+                pending?: boolean;
+                /** @description true: a person set the category or counterparty; false: no person did */
+                held?: boolean;
+                /** @description true: has comments; false: has none */
+                has_comments?: boolean;
+                /** @description true: only sides of confirmed transfers; false: none of them */
+                transfer?: boolean;
+                /** @description true: only duplicates that totals skip; false: none of them */
+                excluded?: boolean;
+                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
+                /** @description Only these transactions: short ids or UUIDs */
+                ids?: string[];
+                /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
+                rows?: "leaves" | "bank";
+                /** @description The parts of this split transaction */
+                parent_id?: string;
+                /** @description true: only deleted transactions */
+                deleted?: "exclude" | "include" | "only";
+                /** @description Changed at or after this time */
+                updated_since?: string;
+                /** @description spent: most money out first; last: the latest transaction first */
+                sort_by?: "spent" | "count" | "name" | "last";
+                /** @description Also return sets of payees that look like one */
+                similar?: boolean;
+                /** @description next_cursor of the previous page, with the same filters */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayeeList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "payee.name": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PayeesNaming"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayeesNamed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "payee.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Key of a payee, or the short id or UUID of a counterparty */
+                payee: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayeeDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "prompt-block.list": {
         parameters: {
             query?: never;
@@ -13581,7 +14808,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Recurring"];
+                    "application/json": components["schemas"]["RecurringDetail"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -13962,15 +15189,17 @@ export interface operations {
                 min_amount?: number;
                 /** @description At most this amount, signed */
                 max_amount?: number;
+                /** @description This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in */
+                amount?: string;
                 /** @description Only money in or only money out */
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
+                /** @description Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; "a phrase", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or */
                 search?: string;
-                /** @description Text that must not occur in them */
+                /** @description As search, but must not match */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
+                /** @description contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
@@ -13982,6 +15211,8 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
+                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
                 /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
@@ -15633,15 +16864,17 @@ export interface operations {
                 min_amount?: number;
                 /** @description At most this amount, signed */
                 max_amount?: number;
+                /** @description This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in */
+                amount?: string;
                 /** @description Only money in or only money out */
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
+                /** @description Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; "a phrase", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or */
                 search?: string;
-                /** @description Text that must not occur in them */
+                /** @description As search, but must not match */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
+                /** @description contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
@@ -15653,6 +16886,8 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
+                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
                 /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
@@ -15673,6 +16908,8 @@ export interface operations {
                 format?: "objects" | "table";
                 /** @description Return only the number of matches */
                 count_only?: boolean;
+                /** @description With count_only: also the sums of the matches */
+                totals?: boolean;
                 /** @description next_cursor of the previous page, with the same filters */
                 cursor?: string;
                 /** @description Page size */
@@ -15711,7 +16948,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["AddTransaction"];
             };
@@ -15861,15 +17098,17 @@ export interface operations {
                 min_amount?: number;
                 /** @description At most this amount, signed */
                 max_amount?: number;
+                /** @description This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in */
+                amount?: string;
                 /** @description Only money in or only money out */
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
+                /** @description Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; "a phrase", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or */
                 search?: string;
-                /** @description Text that must not occur in them */
+                /** @description As search, but must not match */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
+                /** @description contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
@@ -15881,6 +17120,8 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
+                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
                 /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
@@ -15891,6 +17132,8 @@ export interface operations {
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
+                /** @description Return the sums of the matches by currency too */
+                totals?: boolean;
             };
             header?: never;
             path?: never;
@@ -15960,15 +17203,17 @@ export interface operations {
                 min_amount?: number;
                 /** @description At most this amount, signed */
                 max_amount?: number;
+                /** @description This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in */
+                amount?: string;
                 /** @description Only money in or only money out */
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
+                /** @description Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; "a phrase", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or */
                 search?: string;
-                /** @description Text that must not occur in them */
+                /** @description As search, but must not match */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
+                /** @description contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
@@ -15980,6 +17225,8 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
+                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
                 /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
@@ -16061,15 +17308,17 @@ export interface operations {
                 min_amount?: number;
                 /** @description At most this amount, signed */
                 max_amount?: number;
+                /** @description This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in */
+                amount?: string;
                 /** @description Only money in or only money out */
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
+                /** @description Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; "a phrase", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or */
                 search?: string;
-                /** @description Text that must not occur in them */
+                /** @description As search, but must not match */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
+                /** @description contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
@@ -16081,6 +17330,8 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
+                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
                 /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
@@ -16093,15 +17344,17 @@ export interface operations {
                 updated_since?: string;
                 /** @description Up to two; without any, one group per currency. payee: by counterparty, else by payee across different bank descriptions; merchant: by exact text */
                 group_by?: ("category" | "primary_category" | "counterparty" | "payee" | "merchant" | "account" | "user" | "tag" | "month" | "week" | "day")[];
-                /** @description Include what totals exclude: transfers, mirrored rows, hidden accounts */
+                /** @description Include what totals exclude: transfers, mirrored rows and those left out with a reason, hidden accounts */
                 include?: ("transfers" | "excluded" | "hidden")[];
+                /** @description Only spending or only income, by the kind of category, refunds included; uncategorized transactions by their direction */
+                side?: "spending" | "income";
                 /** @description amount and change: by absolute size within each currency. Without it groups are sorted by key, and a limit keeps the largest, or the newest months, weeks and days */
                 sort_by?: "amount" | "count" | "key" | "change";
                 /** @description desc by default; asc for key */
                 sort_order?: "asc" | "desc";
                 /** @description Return the first groups; other sums the rest */
                 limit?: number;
-                /** @description Move groups with fewer transactions to other */
+                /** @description Smaller groups go to other */
                 min_count?: number;
                 /** @description Return a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; requires start_date */
                 pivot?: boolean;
@@ -16178,15 +17431,17 @@ export interface operations {
                 min_amount?: number;
                 /** @description At most this amount, signed */
                 max_amount?: number;
+                /** @description This amount or range, without a sign in either direction: 75.05, >100, 100..200; -75 only money out, +75 only money in */
+                amount?: string;
                 /** @description Only money in or only money out */
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name, merchant name or memo, ignoring case; commas mean or */
+                /** @description Words that must all occur, each in the name, merchant name, memo, payee, category, account or tag, ignoring case; "a phrase", #tag, and amounts: 75.05, -75 (money out), >100, 100..200; commas mean or */
                 search?: string;
-                /** @description Text that must not occur in them */
+                /** @description As search, but must not match */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
+                /** @description contains: commas mean or; words: commas are part of a word; fuzzy: for typos, in the name, merchant name and memo only */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
@@ -16198,6 +17453,8 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
+                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
                 /** @description bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction */
@@ -16432,9 +17689,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Filter by kind */
-                kind?: ("category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync")[];
+                kind?: ("category" | "tag" | "counterparty" | "comment" | "split" | "excluded_reason" | "refund_of" | "rule" | "sync")[];
                 /** @description The same as kind */
-                kinds?: ("category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync")[];
+                kinds?: ("category" | "tag" | "counterparty" | "comment" | "split" | "excluded_reason" | "refund_of" | "rule" | "sync")[];
                 /** @description Filter by actor type */
                 actor_type?: ("user" | "agent" | "system")[];
                 /** @description The same as actor_type */
@@ -18790,6 +20047,36 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "year.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The calendar year */
+                year: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Year"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "auth.login": {
         parameters: {
             query?: never;
@@ -18860,6 +20147,32 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "calendar.feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description File */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/calendar": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };

@@ -3,6 +3,7 @@ import { recorded } from "./changes";
 import { answer, api, fresh, once, type Schemas } from "./client";
 
 export type Target = Schemas["MeasuredTarget"];
+export type TargetTotal = Schemas["TargetTotal"];
 
 /** Every target in a month. The previous month's figures stay until the new ones are here. */
 export const targets = (month: string) =>

@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import { rowFields } from "#/lib/early";
 import { recorded } from "./changes";
 import { answer, api, fresh, once, type Schemas } from "./client";
 
@@ -17,7 +18,13 @@ export type Filters = {
   pending?: boolean;
   ids?: string[];
   account_id?: string[];
+  user_id?: string;
   tags?: string[];
+  any_tag?: string[];
+  amount?: string;
+  excluded?: boolean;
+  excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
+  origin?: "manual" | "part";
   direction?: "in" | "out";
   uncategorized?: boolean;
   start_date?: string;
@@ -29,39 +36,20 @@ export type Transaction = Schemas["Transaction"];
 export type Detail = Schemas["TransactionDetail"];
 export type Operation = Schemas["TransactionOperation"];
 
-const fields = [
-  "date",
-  "amount",
-  "iso_currency_code",
-  "name",
-  "merchant_name",
-  "detail",
-  "category",
-  "category_display_name",
-  "category_source",
-  "account_name",
-  "tags",
-  "pending",
-  "counterparty_name",
-  "comment_count",
-  "excluded",
-  "linked_transaction_id",
-  "parent_id",
-] as const;
+type Named<S> = S extends `${infer One},${infer More}` ? One | Named<More> : S;
 
 /** A line of a list: the fields that it asks for. */
-export type Row = Pick<Transaction, "id" | "short_id" | (typeof fields)[number]>;
+export type Row = Pick<Transaction, "id" | "short_id" | Named<typeof rowFields>>;
 
-/** The other party of the payment, as well as it is known. */
-export const payee = (r: Pick<Row, "counterparty_name" | "merchant_name" | "name">) =>
-  r.counterparty_name ?? r.merchant_name ?? r.name;
+/** The name of the other party: the one that a person gave it, else the one in the bank's text. */
+export const payee = (r: Pick<Row, "payee_name">) => r.payee_name;
 
 type Page = { transactions: Row[]; next_cursor: string; has_more: boolean };
 
 const page = (query: Filters, cursor: string, limit: number, signal: AbortSignal) =>
   answer(
     api.GET("/api/v1/transactions", {
-      params: { query: { ...query, fields: fields.join(","), limit, ...(cursor ? { cursor } : {}) } },
+      params: { query: { ...query, fields: rowFields, limit, ...(cursor ? { cursor } : {}) } },
       signal,
     }),
   ) as Promise<Page>;
@@ -168,7 +156,12 @@ type SummaryQuery = Filters & {
   include?: ("transfers" | "excluded" | "hidden")[];
 };
 export type Pivot = Schemas["TransactionSummaryPivot"];
-type TableQuery = SummaryQuery & { pivot: true; measure: "out" | "net"; limit: number };
+type TableQuery = SummaryQuery & {
+  pivot: true;
+  measure: "out" | "net";
+  side?: "spending" | "income";
+  limit: number;
+};
 
 export const summary = (query: SummaryQuery) =>
   queryOptions({
@@ -176,6 +169,26 @@ export const summary = (query: SummaryQuery) =>
     queryFn: ({ signal }) => answer(api.GET("/api/v1/transactions/summary", { params: { query }, signal })),
     staleTime: fresh.minute,
   });
+
+/** The payees with the most transactions, to choose from. */
+export const payees = queryOptions({
+  queryKey: ["transactions", "payees"],
+  queryFn: ({ signal }) =>
+    answer(
+      api.GET("/api/v1/transactions/summary", {
+        params: {
+          query: {
+            group_by: ["payee"],
+            include: ["transfers", "excluded", "hidden"],
+            sort_by: "count",
+            limit: 500,
+          },
+        },
+        signal,
+      }),
+    ),
+  staleTime: fresh.minute,
+});
 
 /** Totals as a table. */
 export const table = (query: TableQuery) => summary(query);

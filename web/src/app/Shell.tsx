@@ -3,12 +3,12 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { overview } from "#/api/overview";
 import { session } from "#/api/session";
 import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { overlay } from "#/lib/overlay";
-import { AddAnywhere } from "#/parts/AddPayment";
 import { useNews } from "#/parts/news";
 import { Icon, Logo } from "#/ui/Icon";
 import { Toasts } from "#/ui/Toasts";
@@ -18,6 +18,8 @@ import { Palette } from "./Palette";
 import { Proof } from "./Proof";
 import css from "./Shell.module.css";
 import { type Entry, parts, screenOf, screens } from "./screens";
+
+const Adding = lazy(() => import("#/parts/Adding").then((m) => ({ default: m.Adding })));
 
 export function Shell() {
   useNews();
@@ -90,7 +92,9 @@ export function Shell() {
         </Link>
       </nav>
       <Palette />
-      <AddAnywhere />
+      <Suspense>
+        <Adding />
+      </Suspense>
       <KeysSheet />
       <Proof />
       <Toasts />

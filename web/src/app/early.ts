@@ -1,13 +1,9 @@
 import { firstDay, lastDay, localDay, monthOf, shift } from "#/lib/days";
-import { askEarly } from "#/lib/early";
+import { askEarly, rowFields } from "#/lib/early";
 import { pages } from "./pages";
 
 const everywhere = ["/auth/session", "/api/v1/pulse", "/api/v1/overview"];
 const categories = "/api/v1/categories";
-const rowFields = [
-  "date,amount,iso_currency_code,name,merchant_name,detail,category,category_display_name,category_source,account_name",
-  "tags,pending,counterparty_name,comment_count,excluded,linked_transaction_id,parent_id",
-].join(",");
 
 /** The first requests of a screen. A test compares these addresses with the screens' requests. */
 export function firstOf(path: string, today: string): string[] {

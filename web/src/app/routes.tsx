@@ -78,6 +78,11 @@ const bank = createRoute({
   path: "/banks/$id",
   component: lazyRouteComponent(pages["/banks/$id"], "BankPage"),
 });
+const payee = createRoute({
+  ...above,
+  path: "/payees/$id",
+  component: lazyRouteComponent(pages["/payees/$id"], "PayeePage"),
+});
 const budget = createRoute({
   ...above,
   path: "/budget",
@@ -88,6 +93,11 @@ const recurring = createRoute({
   ...above,
   path: "/recurring",
   component: lazyRouteComponent(pages["/recurring"], "RecurringPage"),
+});
+const contract = createRoute({
+  ...above,
+  path: "/recurring/$id",
+  component: lazyRouteComponent(pages["/recurring"], "ContractPage"),
 });
 const calendar = createRoute({
   ...above,
@@ -106,6 +116,12 @@ const trends = createRoute({
   path: "/cash-flow/trends",
   validateSearch: readMonths,
   component: lazyRouteComponent(pages["/cash-flow/trends"], "MonthsPage"),
+});
+const year = createRoute({
+  ...above,
+  path: "/cash-flow/year",
+  validateSearch: readFlow,
+  component: lazyRouteComponent(pages["/cash-flow/year"], "YearPage"),
 });
 const worth = createRoute({
   ...above,
@@ -242,8 +258,10 @@ export const router = createRouter({
     budget,
     recurring,
     calendar,
+    contract,
     cashflow,
     trends,
+    year,
     worth,
     reports,
     rules,
@@ -258,6 +276,7 @@ export const router = createRouter({
     settings,
     members,
     categories,
+    payee,
     keys,
     providers,
     models,

@@ -52,6 +52,7 @@ export const parts: readonly { part: Part; title?: MessageDescriptor; screens: r
 const under: Record<string, Entry["to"] | undefined> = {
   banks: "/accounts",
   import: "/transactions",
+  payees: "/settings",
   runs: "/agents",
   workflows: "/agents",
 };
@@ -72,8 +73,11 @@ export const paths: readonly string[] = [
   "/import",
   "/accounts/$id",
   "/banks/$id",
+  "/payees/$id",
   "/recurring/calendar",
+  "/recurring/$id",
   "/cash-flow/trends",
+  "/cash-flow/year",
   "/rules/new",
   "/rules/$id",
   "/agents/assistants",

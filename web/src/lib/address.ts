@@ -8,11 +8,15 @@ const matching = (v: unknown, form: RegExp) => (typeof v === "string" && form.te
 const month = /^\d{4}-(0[1-9]|1[0-2])$/;
 const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 
+const currency = (s: Raw) => matching(s.currency, /^[A-Z]{3}$/);
+
 export type OverviewSearch = { month?: string };
 export const readMonth = (s: Raw): OverviewSearch => ({ month: matching(s.month, month) });
 
 const sources = ["rule", "user", "agent", "provider"] as const;
-const yes = (v: unknown) => (v === true ? true : undefined);
+const origins = ["manual", "part"] as const;
+const yes = (v: unknown) => (v === true ? v : undefined);
+const either = (v: unknown) => (typeof v === "boolean" ? v : undefined);
 
 export type TransactionsSearch = {
   search?: string;
@@ -29,8 +33,17 @@ export type TransactionsSearch = {
   comments?: true;
   transfer?: boolean;
   pending?: boolean;
+  excluded?: true;
+  /** Left out of totals, for any reason. */
+  left?: "any";
+  origin?: (typeof origins)[number];
+  /** One, or several with commas between them; likewise tags. */
   account?: string;
   tag?: string;
+  /** A member whose accounts are meant. */
+  person?: string;
+  /** An amount or a range, as the API takes it: 75.05, 100..200. */
+  amount?: string;
   direction?: "in" | "out";
   uncategorized?: true;
   from?: string;
@@ -50,10 +63,15 @@ export const readTransactions = (s: Raw): TransactionsSearch => ({
   recurring: text(s.recurring),
   held: yes(s.held),
   comments: yes(s.comments),
-  transfer: typeof s.transfer === "boolean" ? s.transfer : undefined,
-  pending: typeof s.pending === "boolean" ? s.pending : undefined,
+  transfer: either(s.transfer),
+  pending: either(s.pending),
+  excluded: yes(s.excluded),
+  left: oneOf(s.left, ["any"] as const),
+  origin: oneOf(s.origin, origins),
   account: text(s.account),
   tag: text(s.tag),
+  person: text(s.person),
+  amount: text(s.amount),
   direction: oneOf(s.direction, ["in", "out"] as const),
   uncategorized: yes(s.uncategorized),
   from: matching(s.from, day),
@@ -119,14 +137,14 @@ export type WorthSearch = { years?: "3" | "10"; by?: "account" | "user"; currenc
 export const readWorth = (s: Raw): WorthSearch => ({
   years: oneOf(String(s.years), ["3", "10"] as const),
   by: oneOf(s.by, ["account", "user"] as const),
-  currency: matching(s.currency, /^[A-Z]{3}$/),
+  currency: currency(s),
 });
 
 export type MonthsSearch = { side?: "in"; by?: "payee" | "account"; currency?: string };
 export const readMonths = (s: Raw): MonthsSearch => ({
   side: oneOf(s.side, ["in"] as const),
   by: oneOf(s.by, ["payee", "account"] as const),
-  currency: matching(s.currency, /^[A-Z]{3}$/),
+  currency: currency(s),
 });
 
 export type FlowSearch = {
@@ -142,6 +160,6 @@ export const readFlow = (s: Raw): FlowSearch => ({
   at: matching(s.at, month),
   compare: oneOf(s.compare, ["year", "none"] as const),
   by: oneOf(s.by, ["account"] as const),
-  currency: matching(s.currency, /^[A-Z]{3}$/),
+  currency: currency(s),
   category: text(s.category),
 });

@@ -44,14 +44,49 @@ const primaries: Record<string, Look> = {
   transfers: { tone: 0, icon: "swap" },
 };
 
+/** The colours of the tones 1 to 12, as a category stores one. */
+export const colours = [
+  "#177c97",
+  "#b35c00",
+  "#5491f7",
+  "#cf7774",
+  "#275504",
+  "#7b0d65",
+  "#005699",
+  "#af9100",
+  "#804156",
+  "#7b5fce",
+  "#816a5e",
+  "#8693b3",
+] as const;
+
+/** The pictures that a person can choose from. */
+export const pictures: readonly LookIcon[] = [...new Set(Object.values(primaries).map((l) => l.icon)), "cart", "book"];
+
 // A look is the same object every time, so that a row with the same look is not drawn again.
 const none: Look = { tone: 0, icon: "question" };
 const groceries: Look = { tone: 5, icon: "cart" };
 
-/** The colour and picture of a category, by its own name and that of the one above it. */
-export function lookOf(slug: string | null | undefined, parent?: string | null): Look {
+/** What a category stores of its look. A colour or picture that the app does not have is not a choice. */
+export type Chosen = { icon: string; color: string };
+
+/** The tone and picture that were chosen for a category, as far as they were. */
+export function chosen(c: Chosen | undefined): { tone?: Tone; icon?: LookIcon } {
+  const at = colours.indexOf((c?.color.toLowerCase() ?? "") as (typeof colours)[number]);
+  const icon = pictures.find((p) => p === c?.icon);
+  return { ...(at >= 0 && { tone: (at + 1) as Tone }), ...(icon && { icon }) };
+}
+
+const looks = new Map<string, Look>();
+
+/** The colour and picture of a category: what was chosen for it, else for the one above it, else by their names. */
+export function lookOf(slug: string | null | undefined, parent?: string | null, own?: Chosen, above?: Chosen): Look {
   if (!slug) return none;
-  const look = primaries[parent ?? slug] ?? primaries[slug];
-  if (!look) return none;
-  return slug.includes("groceries") ? groceries : look;
+  const named = slug.includes("groceries") ? groceries : (primaries[parent ?? slug] ?? primaries[slug] ?? none);
+  const { tone, icon } = { ...(named !== groceries && chosen(above)), ...chosen(own) };
+  if (tone === undefined && icon === undefined) return named;
+  const look = { tone: tone ?? named.tone, icon: icon ?? named.icon };
+  const key = `${look.tone} ${look.icon}`;
+  if (!looks.has(key)) looks.set(key, look);
+  return looks.get(key) ?? look;
 }

@@ -1,7 +1,8 @@
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { accountName, accounts } from "#/api/accounts";
+import { useId, useState } from "react";
+import { fresh } from "#/api/client";
+import { session } from "#/api/session";
 import { correct, createPayment, payee, type Transaction } from "#/api/transactions";
 import { localDay } from "#/lib/dates";
 import { abs, cents, text } from "#/lib/money";
@@ -9,14 +10,18 @@ import { typed } from "#/lib/typed";
 import { AmountField } from "#/ui/AmountField";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
+import { ask, named, type Payee } from "./addKnown";
 import { useDeed } from "./deed";
 import { type Filled, FormDialog } from "./FormDialog";
 
 const touches = ["transactions", "accounts", "overview", "cashflow", "changes", "review"] as const;
 
-/** Cash comes first, because most transactions that are added manually are paid with it; then accounts to pay from. */
-const rank = (a: { provider: string; type: string }) =>
-  (a.type === "depository" ? 0 : a.type === "credit" ? 2 : 4) + (a.provider === "manual" ? 0 : 1);
+/** What usually follows from a payee, as the page /add knows it. */
+const usual = (user: string) => ({
+  queryKey: ["accounts", "usual", user],
+  queryFn: () => ask(user),
+  staleTime: fresh.minute,
+});
 
 /** Adds a transaction, or edits one that was added manually: the amount first, because it is what people know. */
 export function PaymentForm({
@@ -28,20 +33,33 @@ export function PaymentForm({
   account?: string;
   onClose: () => void;
 }) {
-  const all = (useQuery(accounts).data ?? [])
-    .filter((a) => !a.hidden && !a.closed_on)
-    .sort((a, b) => rank(a) - rank(b));
+  const me = useQuery(session).data?.user?.id ?? "";
+  const known = useQuery({ ...usual(me), enabled: !row && me !== "" }).data;
+  const all = known?.accounts ?? [];
+  const here = account && !all.some((a) => a.id === account) ? [[account, t`This account`] as const] : [];
+  const names = useId();
+  // The payee fills in the category and the account, until somebody picks them.
+  const [of, setOf] = useState<Payee>();
+  const [picked, setPicked] = useState<{ category?: string; account?: string }>({ account });
   const [fault, setFault] = useState<string>();
   const today = localDay(new Date());
   const save = useDeed({
-    act: (f: { account: string; amount: number; date: string; name: string; detail: string | null }) =>
+    act: (f: {
+      account: string;
+      amount: number;
+      date: string;
+      name: string;
+      category: string | null;
+      detail: string | null;
+    }) =>
       row
         ? correct(row.id, { amount: f.amount, date: f.date, name: f.name, detail: f.detail })
         : createPayment({
             account_id: f.account,
             amount: f.amount,
             date: f.date,
-            name: f.name,
+            payee: f.name,
+            ...(f.category && { category: f.category }),
             ...(f.detail && { detail: f.detail }),
           }),
     touches,
@@ -63,6 +81,7 @@ export function PaymentForm({
         amount: Number(text(f.text("way") === "in" ? -amount : amount)),
         date: f.text("date"),
         name: f.text("name"),
+        category: row ? null : f.maybe("category"),
         detail: f.maybe("detail"),
       },
       { onSuccess: onClose },
@@ -99,15 +118,45 @@ export function PaymentForm({
             ["in", t`Money in`],
           ]}
         />
-        <Field label={t`Payee`} name="name" maxLength={256} autoComplete="off" defaultValue={row?.name} required />
+        <Field
+          label={t`Payee`}
+          name="name"
+          maxLength={256}
+          autoComplete="off"
+          defaultValue={row?.name}
+          list={row ? undefined : names}
+          onChange={(e) => setOf(named(known?.payees ?? [], e.target.value))}
+          required
+        />
         {!row && (
-          <Select
-            key={all.length}
-            label={t`Account`}
-            name="account"
-            defaultValue={account ?? all[0]?.id}
-            options={all.map((a) => [a.id, accountName(a)] as const)}
-          />
+          <>
+            <datalist id={names}>
+              {known?.payees.map((p) => (
+                <option key={p.name} value={p.name} />
+              ))}
+            </datalist>
+            <Select
+              label={t`Category`}
+              name="category"
+              value={picked.category ?? of?.category ?? ""}
+              onChange={(e) => setPicked((p) => ({ ...p, category: e.target.value }))}
+              options={[
+                ["", t`Automatic`],
+                ...(known?.categories ?? []).flatMap((c) => [
+                  [c.slug, c.name] as const,
+                  ...c.children.map((x) => [x.slug, `${c.name}: ${x.name}`] as const),
+                ]),
+              ]}
+            />
+            <Select
+              label={t`Account`}
+              name="account"
+              value={picked.account ?? of?.account ?? all[0]?.id ?? ""}
+              onChange={(e) => setPicked((p) => ({ ...p, account: e.target.value }))}
+              options={[...here, ...all.map((a) => [a.id, a.name] as const)]}
+              required
+            />
+          </>
         )}
         <Field label={t`Date`} name="date" type="date" defaultValue={row?.date ?? today} required />
         <Field

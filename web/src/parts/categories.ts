@@ -14,7 +14,10 @@ export function useCategories() {
   const { data } = useQuery(categories);
   return useMemo(() => {
     const by = bySlug(data);
-    const look = (slug: string | null | undefined): Look => lookOf(slug, slug ? by.get(slug)?.parent_slug : null);
+    const look = (slug: string | null | undefined): Look => {
+      const own = slug ? by.get(slug) : undefined;
+      return lookOf(slug, own?.parent_slug, own, own?.parent_slug ? by.get(own.parent_slug) : undefined);
+    };
     const name = (slug: string) => by.get(slug)?.display_name ?? slug.replaceAll("_", " ");
     const choices: Choice[] = (data ?? [])
       .filter((c) => !c.hidden)

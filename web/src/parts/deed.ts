@@ -50,7 +50,7 @@ export function useDeed<V = void, R = unknown>({ act, touches, said, change, pro
     onSuccess: (r, v) => {
       const id = change?.(r);
       const text = typeof said === "function" ? said(r, v) : said;
-      if (text) toasts.say({ text, undo: id ? () => void undo(client, [id]) : undefined });
+      if (text) toasts.say({ text, undo: id ? () => void undo(client, [id]) : undefined, of: id ? [id] : [] });
     },
     onError: (e) => {
       if (!quiet && !declined(e)) sorry(e);

@@ -133,6 +133,8 @@ export const settle = (client: QueryClient) =>
       ["targets"],
       ["recurring"],
       ["findings"],
+      ["payees"],
+      ["counterparties"],
       ["changes", "list"],
       ["changes", "lately"],
     ].map((queryKey) => client.invalidateQueries({ queryKey })),

@@ -8,6 +8,8 @@ const fields: Record<string, MessageDescriptor> = {
   counterparty: msg`Payee`,
   tag: msg`Tag`,
   comment: msg`Comment`,
+  excluded_reason: msg`Left out of totals`,
+  refund_of: msg`Refund of`,
 };
 
 /** The name of a field on screens. */

@@ -29,6 +29,7 @@ const sets = [
   [
     { to: "/cash-flow", name: msg({ message: "Flow", context: "tab of Cash flow" }) },
     { to: "/cash-flow/trends", name: msg`Trends` },
+    { to: "/cash-flow/year", name: msg`Yearly summary` },
   ],
   [
     { to: "/agents", name: msg`Workflows` },

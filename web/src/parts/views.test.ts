@@ -14,6 +14,14 @@ it("shows a view by its address", () => {
   });
 });
 
+it("holds several of a kind", () => {
+  expect(addressOf({ account_id: ["a1", "a2"], any_tag: ["a", "b"], user_id: "m1", amount: "5..10" })).toEqual({
+    search: { account: "a1,a2", tag: "a,b", person: "m1", amount: "5..10" },
+    left: [],
+  });
+  expect(addressOf({ any_tag: ["a"], pending: false }).left).toEqual(["any tag"]);
+});
+
 it("names what no address can hold", () => {
   expect(addressOf({ search: "rewe", search_mode: "words", held: false, tags: ["a", "b"], min_amount: 5 })).toEqual({
     search: { search: "rewe" },

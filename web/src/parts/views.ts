@@ -13,14 +13,22 @@ const words: Record<string, keyof TransactionsSearch> = {
   has_comments: "comments",
   transfer: "transfer",
   pending: "pending",
+  excluded: "excluded",
+  excluded_reason: "left",
+  origin: "origin",
+  user_id: "person",
+  amount: "amount",
   direction: "direction",
   uncategorized: "uncategorized",
   start_date: "from",
   end_date: "to",
 };
 
-/** Filters that the API takes several of, and the address one. */
-const single: Record<string, keyof TransactionsSearch> = { account_id: "account", tags: "tag" };
+/** Filters that the API takes several of, and the address too. */
+const several: Record<string, keyof TransactionsSearch> = { category: "category", account_id: "account" };
+
+/** Several tags in an address mean any of them. */
+const tagsOf = (name: string, n: number) => (name === (n === 1 ? "tags" : "any_tag") ? "tag" : undefined);
 
 /**
  * The address that shows a view, and the filters that no address can hold: programs may save more than
@@ -32,7 +40,7 @@ export function addressOf(filters: View["filters"]): { search: TransactionsSearc
   const left: string[] = [];
   for (const [name, value] of Object.entries(filters)) {
     const all = [value].flat();
-    const word = name === "category" ? name : (words[name] ?? (all.length === 1 ? single[name] : undefined));
+    const word = words[name] ?? several[name] ?? tagsOf(name, all.length);
     if (!word) left.push(name);
     else {
       raw[word] = Array.isArray(value) ? all.join(",") : value;

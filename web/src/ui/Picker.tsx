@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ComponentProps, type ReactNode, useEffect, useState } from "react";
 import type { Look } from "#/lib/tones";
 import { Icon } from "./Icon";
 import css from "./Picker.module.css";
@@ -11,7 +11,14 @@ export type PickerAtProps = Common & {
   onClose: () => void;
   onMake?: (typed: string) => void;
 };
-export type PickerButtonProps = Common & { value: string | undefined; onClear: () => void; children: ReactNode };
+export type PickerButtonProps = Common & {
+  value?: string | undefined;
+  onClear?: () => void;
+  /** Something is picked, which another place shows. */
+  on?: boolean;
+  onOpen?: () => void;
+  children: ReactNode;
+};
 
 type Boxes = typeof import("./PickerBox");
 let here: Boxes | null = null;
@@ -64,14 +71,38 @@ export function PickerButton(p: PickerButtonProps) {
   if (boxes) return <boxes.BoxButton {...p} early={early} />;
   const picked = p.choices.find((c) => c.value === p.value);
   return (
-    <span className={`${css.filter} ${picked ? css.on : ""}`}>
-      <button type="button" className={css.trigger} aria-label={p.label} onClick={() => setEarly(true)}>
+    <span className={`${css.filter} ${picked || p.on ? css.on : ""}`}>
+      <button
+        type="button"
+        className={css.trigger}
+        aria-label={p.label}
+        onClick={() => {
+          p.onOpen?.();
+          setEarly(true);
+        }}
+      >
         <span className="cut">{picked?.label ?? p.children}</span>
         <Icon name={picked ? "x" : "down"} small />
       </button>
     </span>
   );
 }
+
+/** A filter that opens something else than a picker. */
+export const FilterButton = ({ on, children, ...rest }: { on?: boolean } & ComponentProps<"button">) => (
+  <button type="button" className={`${css.filter} ${css.trigger} ${on ? css.on : ""}`} {...rest}>
+    <span className="cut">{children}</span>
+    <Icon name="down" small />
+  </button>
+);
+
+/** A filter that is set, with its kind before it. Pressing it takes the filter away. */
+export const FilterChip = (p: { kind?: string; label: string; children: string; onRemove: () => void }) => (
+  <button type="button" className={css.chip} aria-label={p.label} title={p.label} onClick={p.onRemove}>
+    {p.kind && <span className={css.kind}>{p.kind}</span>} <bdi className="cut">{p.children}</bdi>
+    <Icon name="x" small />
+  </button>
+);
 
 /** A filter that is on or off. */
 export function Toggle(p: { on: boolean; onChange: (on: boolean) => void; children: ReactNode }) {

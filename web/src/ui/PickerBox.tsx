@@ -68,7 +68,7 @@ export function BoxButton(p: PickerButtonProps & { early: boolean }) {
   const picked = p.choices.find((c) => c.value === p.value) ?? null;
   const [typed, type] = useState("");
   return (
-    <span className={`${css.filter} ${picked ? css.on : ""}`}>
+    <span className={`${css.filter} ${picked || p.on ? css.on : ""}`}>
       <Combobox.Root
         items={ranked(p.choices, typed)}
         value={picked}
@@ -76,6 +76,7 @@ export function BoxButton(p: PickerButtonProps & { early: boolean }) {
         autoHighlight
         filter={fits}
         onInputValueChange={type}
+        onOpenChange={(open) => open && p.onOpen?.()}
         onValueChange={(c) => c && p.onPick(c as Choice)}
       >
         <Combobox.Trigger className={css.trigger} aria-label={p.label}>

@@ -55,7 +55,8 @@ export function DeedCard({ deed, tell, writes, stays }: Props) {
             <bdi>{said}</bdi>
           </span>
           <span className="small dim">
-            {moment(c.created_at)} · {causeOf(c.cause)}
+            {moment(c.created_at)}
+            {c.cause !== "api" && ` · ${causeOf(c.cause)}`}
             {undoneBy && ` · ${t`undone by ${{ who: actorName(undoneBy) }}, ${{ time: moment(undoneBy.created_at) }}`}`}
           </span>
         </div>

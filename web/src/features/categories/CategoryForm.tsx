@@ -4,12 +4,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { changeCategory, createCategory, type Leaf, mergeCategory, tree } from "#/api/filing";
+import { type Chosen, chosen, colours } from "#/lib/tones";
 import { within } from "#/parts/categories";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Check, Fields, Select } from "#/ui/Form";
+import { Looks } from "./Looks";
 import { refusal } from "./refusal";
 import { slugOf } from "./uses";
 
@@ -21,6 +23,16 @@ const kinds = () =>
     ["income", t`Income`],
     ["transfer", t`Transfer`],
   ] as const;
+
+/** The look, if another was chosen. One that the app does not have stays as it is stored. */
+function changed(category: Leaf, look: Chosen): Partial<Chosen> {
+  const now = chosen(category);
+  const tone = now.tone === undefined ? "" : colours[now.tone - 1];
+  return {
+    ...(look.color !== tone && { color: look.color }),
+    ...(look.icon !== (now.icon ?? "") && { icon: look.icon }),
+  };
+}
 
 /** Creates a category, or renames, moves, hides or merges one. */
 export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: () => void }) {
@@ -45,6 +57,7 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
         const name = f.text("name");
         const parent = all.find((n) => n.id === f.text("under"));
         const taken = new Set(all.flatMap((n) => [n.slug, ...n.children.map((c) => c.slug)]));
+        const look = { color: f.text("color"), icon: f.text("icon") };
         const kind = parent ? {} : { kind: f.text("kind") as "expense" };
         if (category)
           save.mutate(
@@ -52,6 +65,7 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
               id: category.id,
               name,
               hidden: f.has("hidden"),
+              ...changed(category, look),
               ...(full ? {} : { parent_id: parent?.id ?? null }),
               ...(under ? {} : kind),
             },
@@ -59,7 +73,7 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
           );
         else
           make.mutate(
-            { slug: slugOf(name, parent?.slug, taken), name, ...(parent ? { parent_id: parent.id } : kind) },
+            { slug: slugOf(name, parent?.slug, taken), name, ...look, ...(parent ? { parent_id: parent.id } : kind) },
             { onSuccess: onClose },
           );
       }}
@@ -90,6 +104,7 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
           />
         )}
         {!under && <Select label={t`Type`} name="kind" defaultValue={category?.kind} options={kinds()} />}
+        <Looks category={category} />
         {category && (
           <Check
             label={t`Hidden`}

@@ -1,141 +1,141 @@
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { counterparties } from "#/api/counterparties";
-import { changePayee, deletePayee, mergePayee, type Payee, tree } from "#/api/filing";
-import { useDeed } from "#/parts/deed";
+import { useDeferredValue, useState } from "react";
+import { overview } from "#/api/overview";
+import { type Order, type Payee, payeeAt, payees, type Similar } from "#/api/payees";
+import { dayShort, firstDay, monthOf, shift } from "#/lib/dates";
+import { useKeys } from "#/lib/keys";
+import { cents } from "#/lib/money";
+import { transactions } from "#/lib/words";
+import { useCategories } from "#/parts/categories";
+import { useUndoKeys } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
-import { FormDialog } from "#/parts/FormDialog";
-import { Button } from "#/ui/Button";
+import { useApart, useNaming } from "#/parts/payees";
+import { Amount } from "#/ui/Amount";
+import { Button, Segments } from "#/ui/Button";
 import { Bones, Card, Empty } from "#/ui/Card";
-import { Badge } from "#/ui/Chip";
-import { Field } from "#/ui/Field";
-import { Fields, Select } from "#/ui/Form";
+import { Tile } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
-import { Opens } from "./Opens";
-import { Cost } from "./Tree";
-import { byName, none, times } from "./uses";
-import { useUses } from "./useUses";
 
-const touches = ["counterparties", "transactions", "changes"];
-const most = 200;
+const orders = () =>
+  [
+    ["spent", t`Most spent`],
+    ["count", t`Most often`],
+    ["last", t`Newest`],
+    ["name", t`Name`],
+  ] as const;
 
+/** All payees of the last 12 months, and those of them that look like one. */
 export function Payees({ typed, write }: { typed: string; write: boolean }) {
-  const list = useQuery(counterparties);
-  const all = useQuery(tree).data?.flatMap((n) => [n, ...n.children]);
-  const uses = useUses("counterparty");
-  const [open, setOpen] = useState<Payee | null>(null);
-  const word = typed.trim().toLowerCase();
-  const found = byName(list.data ?? []).filter(({ payee, aliases }) =>
-    [payee, ...aliases].some((p) => p.name.toLowerCase().includes(word)),
-  );
+  const today = useQuery(overview).data?.today;
+  const [order, setOrder] = useState<Order>("spent");
+  const word = useDeferredValue(typed.trim());
+  const list = useInfiniteQuery({
+    ...payees({
+      sort_by: order,
+      ...(word ? { search: word } : {}),
+      start_date: today && firstDay(shift(monthOf(today), -11)),
+    }),
+    enabled: today !== undefined,
+  });
+  const { look, name } = useCategories();
+  useKeys(useUndoKeys());
+  const first = list.data?.pages[0];
+  const rows = list.data?.pages.flatMap((p) => p.payees) ?? [];
   return (
-    <Card flush foot={found.length > most && t`Showing ${most} of ${{ count: found.length }}. Search to find more.`}>
-      {list.error && <Fault error={list.error} what={t`payees`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={6} />}
-      {list.data && found.length === 0 && (
-        <Empty title={word ? t`No matching payees` : t`No payees yet`}>
-          <Trans>A payee groups the different names banks use for the same business. Set one on any transaction.</Trans>
-        </Empty>
-      )}
-      <Lines label={t`Payees`}>
-        {found.slice(0, most).map(({ payee, aliases }) => {
-          const use = uses.get(payee.id) ?? none;
-          const names = aliases.map((a) => a.name).join(", ");
-          const category = all?.find((c) => c.id === payee.category_id)?.display_name;
+    <>
+      {write && !word && <Proposals sets={first?.similar ?? []} />}
+      <Card
+        flush
+        title={first && plural(first.total, { one: "# payee", other: "# payees" })}
+        aside={<Segments label={t`Sort by`} value={order} options={orders()} onChange={setOrder} />}
+        foot={
+          list.hasNextPage && (
+            <Button onClick={() => void list.fetchNextPage()} disabled={list.isFetchingNextPage}>
+              <Trans>Load more</Trans>
+            </Button>
+          )
+        }
+      >
+        {list.error && <Fault error={list.error} what={t`payees`} retry={() => void list.refetch()} />}
+        {!list.data && !list.error && <Bones rows={6} />}
+        {list.data && rows.length === 0 && (
+          <Empty title={word ? t`No matching payees` : t`No payees yet`}>
+            <Trans>Payees come with your transactions.</Trans>
+          </Empty>
+        )}
+        <Lines label={t`Payees`}>
+          {rows.map((p: Payee) => (
+            <Item
+              key={`${payeeAt(p)} ${p.iso_currency_code}`}
+              mark={<Tile {...look(p.category)} />}
+              name={<bdi>{p.payee_name}</bdi>}
+              hint={[
+                transactions(p.count),
+                p.category ? name(p.category) : t`Uncategorized`,
+                dayShort(p.last_date, today ?? p.last_date),
+              ].join(" · ")}
+              open={(n) => (
+                <Link to="/payees/$id" params={{ id: payeeAt(p) }}>
+                  {n}
+                </Link>
+              )}
+              end={<Amount value={cents(p.money_out) - cents(p.money_in)} currency={p.iso_currency_code} />}
+            />
+          ))}
+        </Lines>
+      </Card>
+    </>
+  );
+}
+
+const shown = 3;
+
+/** Payees that look like one, each set with one press to merge it. */
+function Proposals({ sets }: { sets: readonly (readonly Similar[])[] }) {
+  const { open, part } = useApart(sets);
+  const merge = useNaming(true);
+  if (open.length === 0) return null;
+  return (
+    <Card flush title={t`Same payee?`} aside={plural(open.length, { one: "# suggestion", other: "# suggestions" })}>
+      <Lines label={t`Same payee?`}>
+        {open.slice(0, shown).map((set) => {
+          const keys = set.map((s) => s.payee);
+          const total = set.reduce((n, s) => n + s.count, 0);
+          const into = set.find((s) => s.counterparty_id) ?? set[0];
           return (
             <Item
-              key={payee.id}
-              name={<bdi>{payee.name}</bdi>}
-              hint={
-                <>
-                  {times(use.count)}
-                  {aliases.length > 0 && (
-                    <>
-                      {" · "}
-                      <Trans>
-                        also <bdi>{names}</bdi>
-                      </Trans>
-                    </>
-                  )}
-                </>
-              }
+              key={keys.join(" ")}
+              below
+              name={<bdi>{set.map((s) => s.payee_name).join(", ")}</bdi>}
+              hint={`${set.map((s) => s.count).join(" + ")} · ${transactions(total)}`}
               end={
                 <>
-                  {category && <Badge>{category}</Badge>}
-                  <Cost use={use} />
+                  <Button kind="quiet" onClick={() => part(set)}>
+                    <Trans>Don’t merge</Trans>
+                  </Button>
+                  <Button
+                    disabled={merge.isPending}
+                    onClick={() =>
+                      into &&
+                      merge.mutate({
+                        payees: keys,
+                        ...(into.counterparty_id
+                          ? { counterparty_id: into.counterparty_id }
+                          : { name: into.payee_name }),
+                      })
+                    }
+                  >
+                    {t`Merge ${set.length}`}
+                  </Button>
                 </>
-              }
-              open={
-                write
-                  ? (name) => (
-                      <Opens write onOpen={() => setOpen(payee)}>
-                        {name}
-                      </Opens>
-                    )
-                  : undefined
               }
             />
           );
         })}
       </Lines>
-      {open && <PayeeForm key={open.id} payee={open} onClose={() => setOpen(null)} />}
     </Card>
-  );
-}
-
-/** Renames a payee, sets its default category, merges it into another, or deletes it. */
-function PayeeForm({ payee, onClose }: { payee: Payee; onClose: () => void }) {
-  const all = (useQuery(tree).data ?? []).flatMap((n) => [n, ...n.children]);
-  const others = byName(useQuery(counterparties).data ?? []).filter((o) => o.payee.id !== payee.id);
-  const save = useDeed({ act: changePayee, touches, said: t`Saved`, quiet: true });
-  const merge = useDeed({ act: mergePayee, touches, said: (p) => t`Merged into ${{ payee: p.name }}`, quiet: true });
-  const remove = useDeed({ act: deletePayee, touches, said: t`Payee deleted. Transactions kept` });
-  return (
-    <FormDialog
-      open
-      onClose={onClose}
-      title={payee.name}
-      act={t`Save`}
-      busy={save.isPending || merge.isPending || remove.isPending}
-      error={save.error ?? merge.error}
-      onSubmit={(f) =>
-        f.text("into")
-          ? merge.mutate({ id: payee.id, into: f.text("into") }, { onSuccess: onClose })
-          : save.mutate(
-              { id: payee.id, name: f.text("name"), category_id: f.maybe("category") },
-              { onSuccess: onClose },
-            )
-      }
-      foot={
-        <Button kind="quiet" onClick={() => remove.mutate(payee.id, { onSuccess: onClose })}>
-          <Trans>Delete</Trans>
-        </Button>
-      }
-    >
-      <Fields>
-        <Field label={t`Name`} name="name" defaultValue={payee.name} required maxLength={200} autoComplete="off" />
-        <Select
-          label={t`Default category`}
-          name="category"
-          defaultValue={payee.category_id ?? ""}
-          hint={t`Suggested for new transactions. Doesn’t change existing ones.`}
-          options={[["", t`None`], ...all.map((c) => [c.id, c.display_name] as const)]}
-        />
-        {others.length > 0 && (
-          <Select
-            label={t`Merge into`}
-            name="into"
-            hint={t`Its transactions move to that payee, and this name is kept as an alias.`}
-            options={[["", t`Don’t merge`], ...others.map((o) => [o.payee.id, o.payee.name] as const)]}
-          />
-        )}
-      </Fields>
-      <Link className="link" to="/transactions" search={{ search: payee.name }}>
-        <Trans>View transactions</Trans>
-      </Link>
-    </FormDialog>
   );
 }

@@ -41,7 +41,7 @@ export function Tree({ typed, write }: { typed: string; write: boolean }) {
   const shown = find(list.data, typed);
   const line = (c: Leaf, top?: Node) => {
     const use = top && c === top ? total(top, uses) : (uses.get(c.slug) ?? none);
-    const look = lookOf(c.slug, c.parent_slug);
+    const look = lookOf(c.slug, c.parent_slug, c, top);
     return (
       <Item
         key={c.id}

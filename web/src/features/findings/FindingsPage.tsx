@@ -23,6 +23,7 @@ import { kinds, why } from "./words";
 export function FindingsPage() {
   const { data, error, refetch } = useQuery(findings("open"));
   const gone = useQuery(findings("dismissed")).data?.findings ?? [];
+  const sure = useQuery(findings("confirmed")).data?.findings ?? [];
   const all = data?.findings ?? [];
   return (
     <>
@@ -68,6 +69,13 @@ export function FindingsPage() {
             )
           );
         })}
+        {sure.length > 0 && (
+          <Card flush>
+            <Fold name={plural({ count: sure.length }, { one: "# confirmed", other: "# confirmed" })}>
+              <FindingLines label={t({ message: "Confirmed", context: "alerts" })} rows={sure} />
+            </Fold>
+          </Card>
+        )}
         {gone.length > 0 && (
           <Card flush>
             <Fold name={plural({ count: gone.length }, { one: "# dismissed", other: "# dismissed" })}>
@@ -86,12 +94,17 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
   const { write } = useCan();
   const money = useMoney();
   const decide = useDeed({
-    act: (f: Finding) => setFinding(f.id, f.state === "open" ? "dismissed" : "open"),
-    touches: ["findings", "changes", "overview"],
-    said: (_, f) =>
-      f.state === "open"
-        ? t({ message: "Dismissed", context: "an alert" })
-        : t({ message: "Restored", context: "an alert" }),
+    act: ({ f, sure }: { f: Finding; sure?: true }) =>
+      setFinding(f.id, sure ? "confirmed" : f.state === "open" ? "dismissed" : "open", sure && f.kind === "duplicate"),
+    touches: ["findings", "changes", "overview", "transactions"],
+    said: (_, { f, sure }) =>
+      sure
+        ? f.kind === "duplicate"
+          ? t`Left out of totals`
+          : t`Refund confirmed`
+        : f.state === "open"
+          ? t({ message: "Dismissed", context: "an alert" })
+          : t({ message: "Restored", context: "an alert" }),
     change: (x) => x.change,
   });
   const account = (f: Finding) => {
@@ -126,13 +139,26 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
             end={
               <>
                 <Amount value={cents(f.amount)} currency={f.iso_currency_code} />
+                {write && f.state === "open" && (f.kind === "refund" || f.kind === "duplicate") && (
+                  <Button
+                    title={
+                      f.kind === "refund"
+                        ? t`The refund counts in the category of its purchase`
+                        : t`It’s a double charge: count only one of the two`
+                    }
+                    disabled={decide.isPending}
+                    onClick={() => decide.mutate({ f, sure: true })}
+                  >
+                    {f.kind === "refund" ? <Trans>Confirm refund</Trans> : <Trans>Leave out of totals</Trans>}
+                  </Button>
+                )}
                 {write && (
                   <Button
                     kind="quiet"
                     icon={f.state === "open" ? "x" : "undo"}
                     aria-label={f.state === "open" ? t`Dismiss ${name}` : t`Restore ${name}`}
                     disabled={decide.isPending}
-                    onClick={() => decide.mutate(f)}
+                    onClick={() => decide.mutate({ f })}
                   />
                 )}
               </>

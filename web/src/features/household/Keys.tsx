@@ -23,7 +23,7 @@ const mark = (k: Key) => (k.actor_type === "agent" ? <Seal maker={{ kind: "agent
 const hint = (k: Key) =>
   [
     `${k.key_prefix}…`,
-    k.scope === "full_access" ? t`can edit` : t`view only`,
+    k.only.length ? t`can only add transactions` : k.scope === "full_access" ? t`can edit` : t`view only`,
     k.may.includes("administer") && t`admin rights`,
     k.scope === "full_access" &&
       k.max_writes_per_day !== null &&

@@ -40,7 +40,8 @@ export function NewKey({ open, onClose }: { open: boolean; onClose: () => void }
       onSubmit={(f) =>
         make.mutate({
           name: f.text("name"),
-          scope: f.text("scope") as Ask["scope"],
+          scope: (f.text("scope") === "add" ? "full_access" : f.text("scope")) as Ask["scope"],
+          ...(f.text("scope") === "add" && { only: ["add"] }),
           actor_type: f.text("actor") as Ask["actor_type"],
           ...(f.count("limit") === null ? {} : { max_writes_per_day: f.count("limit") ?? 0 }),
           ...(f.text("until") ? { expires_at: `${f.text("until")}T23:59:59Z` } : {}),
@@ -55,6 +56,7 @@ export function NewKey({ open, onClose }: { open: boolean; onClose: () => void }
           options={[
             ["read_only", t`View only`],
             ["full_access", t`View and edit transactions and rules`],
+            ["add", t`Only add transactions (phone shortcuts)`],
           ]}
         />
         <Select

@@ -8,49 +8,52 @@ import { sentence } from "#/parts/edit";
 import { Amount } from "#/ui/Amount";
 import { Badge } from "#/ui/Chip";
 import { Table } from "#/ui/Lines";
+import css from "./ImportPage.module.css";
 
 /** The first rows as coffer understands them, so that a wrong sign or day is seen before anything is saved. */
 export function FirstRows({ preview: p }: { preview: FilePreview }) {
   const today = localDay(new Date());
   const currency = p.default_currency ?? "";
   return (
-    <Table
-      label={t`Preview`}
-      heads={[t`Row`, t`Date`, t`Payee`, t`Amount`]}
-      num={[3]}
-      rows={p.sample.map((r) => ({
-        key: String(r.row),
-        cells: [
-          <span key="row" className="dim">
-            {r.row}
-          </span>,
-          r.errors.length ? (
-            <Badge key="day" mood="bad">
-              <Trans>can’t be read</Trans>
-            </Badge>
-          ) : (
-            dayShort(r.date, today)
-          ),
-          r.errors.length ? (
-            r.errors.map((e) => sentence(e)).join(" ")
-          ) : (
-            <Fragment key="payee">
-              <bdi>{r.merchant_name || r.name}</bdi>
-              {r.detail && (
-                <span className="small dim">
-                  {" "}
-                  <bdi>{r.detail}</bdi>
-                </span>
-              )}
-            </Fragment>
-          ),
-          r.errors.length ? (
-            ""
-          ) : (
-            <Amount key="amount" value={cents(r.amount)} currency={r.iso_currency_code ?? currency} />
-          ),
-        ],
-      }))}
-    />
+    <div className={css.rows}>
+      <Table
+        label={t`Preview`}
+        heads={[t`Row`, t`Date`, t`Payee`, t`Amount`]}
+        num={[3]}
+        rows={p.sample.map((r) => ({
+          key: String(r.row),
+          cells: [
+            <span key="row" className="dim">
+              {r.row}
+            </span>,
+            r.errors.length ? (
+              <Badge key="day" mood="bad">
+                <Trans>can’t be read</Trans>
+              </Badge>
+            ) : (
+              dayShort(r.date, today)
+            ),
+            r.errors.length ? (
+              r.errors.map((e) => sentence(e)).join(" ")
+            ) : (
+              <Fragment key="payee">
+                <bdi>{r.merchant_name || r.name}</bdi>
+                {r.detail && (
+                  <span className="small dim">
+                    {" "}
+                    <bdi>{r.detail}</bdi>
+                  </span>
+                )}
+              </Fragment>
+            ),
+            r.errors.length ? (
+              ""
+            ) : (
+              <Amount key="amount" value={cents(r.amount)} currency={r.iso_currency_code ?? currency} />
+            ),
+          ],
+        }))}
+      />
+    </div>
   );
 }

@@ -2,7 +2,7 @@ import { plural, t } from "@lingui/core/macro";
 import { Plural } from "@lingui/react/macro";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { accounts } from "#/api/accounts";
 import { ApiError } from "#/api/client";
 import { connections } from "#/api/connections";
@@ -20,10 +20,12 @@ import { Columns } from "./Columns";
 import { lacking, settled, signFor, size } from "./columns";
 import { Drop } from "./Drop";
 import { FirstRows } from "./FirstRows";
-import { bankNamed, fileAccounts, type Into, usualInto } from "./into";
+import css from "./ImportPage.module.css";
+import { bankNamed, type Into, takers, usualInto } from "./into";
 import { Past } from "./Past";
 import { ReadAs } from "./ReadAs";
 import { Running } from "./Running";
+import { takeShared } from "./shared";
 import { WouldComeIn } from "./WouldComeIn";
 import { refusalOf, rowOf, unreadable, warningOf } from "./words";
 
@@ -33,6 +35,7 @@ export function ImportPage() {
   const go = useNavigate({ from: "/import" });
   const { job } = useSearch({ from: "/import" });
   const [file, setFile] = useState<File | null>(null);
+  useEffect(() => void takeShared().then((f) => f && setFile(f)), []);
   const begin = (f: File | null) => {
     setFile(f);
     void go({ search: {} });
@@ -59,8 +62,8 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const go = useNavigate({ from: "/import" });
   const [options, setOptions] = useState<FileOptions>({});
   const [chosen, setInto] = useState<Into | null>(null);
-  const all = fileAccounts(useQuery(accounts).data);
   const banks = useQuery(connections).data;
+  const all = takers(useQuery(accounts).data, banks);
   const first = useQuery(preview(file, {}, undefined)).data;
   const asked = chosen ?? usualInto(all, banks, file.name, first, wentInto(columnsOf(first)));
   const {
@@ -81,7 +84,8 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
     act: async () => {
       const how = { ...settled(p), ...options };
       if (into.kind === "new") {
-        const bank = bankNamed(banks, into.bank) ?? (await createFileConnection(into.bank.trim()));
+        const called = into.bank.trim() || into.name.trim();
+        const bank = bankNamed(banks, called) ?? (await createFileConnection(called));
         const account = { name: into.name.trim(), iso_currency_code: into.currency, type: into.type };
         return importFile(bank.id, file, how, { account });
       }
@@ -97,7 +101,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const lacks = (options.mapping && lacking(options.mapping as Mapping)) || (error ? unreadable() : "");
   return (
     <Page
-      aside={
+      lead={
         p && (
           <WouldComeIn
             preview={p}
@@ -159,6 +163,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
           <Card flush title={t`Preview`}>
             <FirstRows preview={p} />
           </Card>
+          <div className={css.room} />
         </>
       )}
     </Page>

@@ -13,7 +13,7 @@ import { Fields, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { outcome } from "./columns";
 import css from "./ImportPage.module.css";
-import { choicesOf, fileAccounts, type Into, newInto, wanting } from "./into";
+import { choicesOf, type Into, newInto, takers, wanting } from "./into";
 
 type Props = {
   preview: FilePreview;
@@ -37,8 +37,9 @@ const here = (into: Into, known: number) =>
 
 /** How many rows the import would add, and to which account. */
 export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImport, onBack }: Props) {
-  const files = fileAccounts(useQuery(accounts).data);
   const banks = useQuery(connections).data;
+  const files = takers(useQuery(accounts).data, banks);
+  const linked = files.some((a) => into.kind === "account" && a.id === into.id && a.provider !== "csv");
   const { fresh, known, bad } = outcome(p);
   const today = localDay(new Date());
   const all = Math.max(1, fresh + known + bad);
@@ -48,7 +49,7 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
     <Card
       title={t`Import summary`}
       foot={
-        <>
+        <div className={css.dock}>
           <Button kind="filled" disabled={why !== "" || busy} onClick={onImport}>
             <Plural value={fresh} one="Import # transaction" other="Import # transactions" />
           </Button>
@@ -56,7 +57,7 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
             <Trans>Choose another file</Trans>
           </Button>
           {why && <span>{why}</span>}
-        </>
+        </div>
       }
     >
       <p>
@@ -92,6 +93,7 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
       <Fields>
         <Select
           label={t`Import into`}
+          hint={linked ? t`coffer imports what is older than the transactions from this bank.` : undefined}
           options={choicesOf(files, banks)}
           value={into.kind === "account" ? into.id : "new"}
           onChange={(e) =>

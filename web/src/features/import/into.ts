@@ -8,9 +8,11 @@ export type Into =
   | { kind: "account"; id: string }
   | { kind: "new"; name: string; bank: string; currency: string; type: "depository" | "credit" };
 
-/** Files go only into accounts that files made. */
-export const fileAccounts = (all: readonly Account[] | undefined) =>
-  (all ?? []).filter((a) => a.provider === "csv" && a.connection_id !== null);
+/** The accounts that files can go into, those of files first: linked ones take what is older than the bank's report. */
+export const takers = (all: readonly Account[] | undefined, banks: readonly Connection[] | undefined) => {
+  const open = (all ?? []).filter((a) => banks?.some((c) => c.id === a.connection_id && c.status !== "disconnected"));
+  return [...open.filter((a) => a.provider === "csv"), ...open.filter((a) => a.provider !== "csv")];
+};
 
 export const choicesOf = (accounts: readonly Account[], banks: readonly Connection[] | undefined) => [
   ...accounts.map((a): readonly [string, string] => {
@@ -23,7 +25,7 @@ export const choicesOf = (accounts: readonly Account[], banks: readonly Connecti
 const folded = (s: string) => s.trim().toLowerCase();
 
 /** The file's information about its account. */
-export type Told = Pick<FilePreview, "mask" | "institution_name">;
+export type Told = Pick<FilePreview, "mask" | "institution_name" | "format_name" | "suggested_account_id">;
 
 const sameNumber = (a: Account, file: Told) => !file.mask || !a.mask || file.mask === a.mask;
 
@@ -34,20 +36,21 @@ const sameBank = (a: Account, file: Told, banks: readonly Connection[] | undefin
   return named.includes(told) || told.includes(named);
 };
 
-/** An account made for a file: called after its bank and number, else after the file. */
+/** An account made for a file: called after its bank or the program that wrote it, and its number; else after the file. */
 export function newInto(file: string, told: Told | undefined, currency: string): Into {
-  const bank = told?.institution_name ?? "";
+  const bank = told?.institution_name ?? told?.format_name ?? "";
   const called = file
     .replace(/\.\w+$/, "")
     .replaceAll("_", " ")
     .slice(0, 60);
-  const name = bank ? [bank, told?.mask].filter(Boolean).join(" ") : called;
+  const numbered = told?.mask ? t`Account ${{ number: told.mask }}` : called;
+  const name = bank ? [bank, told?.mask].filter(Boolean).join(" ") : numbered;
   return { kind: "new", name, bank, currency, type: "depository" };
 }
 
 /**
- * Where rows go if nobody has said so: where such files went before, else into the account of the bank whose number the
- * file has, and never into one of another number: a wrong account mixes two, a new one can be merged.
+ * Where rows go if nobody has said so: into the account of the file's number, else where such files went before, and
+ * never into one of another number or bank: a wrong account mixes two, a new one can be merged.
  */
 export function usualInto(
   accounts: readonly Account[],
@@ -56,9 +59,9 @@ export function usualInto(
   told: Told | undefined,
   before: string | null,
 ): Into {
-  const remembered = accounts.find((a) => a.id === before && told && sameNumber(a, told));
-  const numbered = accounts.filter((a) => told?.mask && a.mask === told.mask && sameBank(a, told, banks));
-  const into = remembered ?? (numbered.length === 1 ? numbered[0] : undefined);
+  const numbered = accounts.find((a) => a.id === told?.suggested_account_id);
+  const remembered = accounts.find((a) => a.id === before && told && sameNumber(a, told) && sameBank(a, told, banks));
+  const into = numbered ?? remembered;
   return into ? { kind: "account", id: into.id } : newInto(file, told, "");
 }
 
@@ -72,6 +75,5 @@ export const bankNamed = (banks: readonly Connection[] | undefined, name: string
 export function wanting(into: Into): string {
   if (into.kind === "account") return "";
   if (!into.name.trim()) return t`Enter an account name.`;
-  if (!into.bank.trim()) return t`Enter the bank’s name.`;
   return /^[A-Z]{3}$/.test(into.currency) ? "" : t`Enter a three-letter currency code, for example EUR.`;
 }

@@ -20,13 +20,13 @@ it("names the file and the account of an import, as far as they are known", () =
 });
 
 it("is not sure of what it asks to check", () => {
-  expect(sureness({ confidence: "medium", known_format: null, warnings: [] }).words).toBe("likely");
-  expect(sureness({ confidence: "medium", known_format: null, warnings: [warn("sign_inferred")] })).toEqual({
+  expect(sureness({ confidence: "medium", format_name: null, warnings: [] }).words).toBe("likely");
+  expect(sureness({ confidence: "medium", format_name: null, warnings: [warn("sign_inferred")] })).toEqual({
     level: "low",
     words: "check this",
   });
-  expect(sureness({ confidence: "high", known_format: "Nordbank", warnings: [] }).words).toBe("Nordbank");
-  expect(sureness({ confidence: "low", known_format: "Nordbank", warnings: [] }).words).toBe("Nordbank, check this");
+  expect(sureness({ confidence: "high", format_name: "Nordbank", warnings: [] }).words).toBe("Nordbank");
+  expect(sureness({ confidence: "low", format_name: "Nordbank", warnings: [] }).words).toBe("Nordbank, check this");
 });
 
 it("says why a file is refused", () => {

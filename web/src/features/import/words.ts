@@ -45,10 +45,10 @@ export const warningOf = (w: { code: string; message: string }, p: Read): string
   unproven[w.code]?.(p) ?? sentence(w.message);
 
 /** How sure it is that the file is read correctly. A file with a warning is never called sure. */
-export function sureness(p: Pick<FilePreview, "confidence" | "known_format" | "warnings">) {
+export function sureness(p: Pick<FilePreview, "confidence" | "format_name" | "warnings">) {
   const level = p.warnings.some((w) => w.code in unproven) ? "low" : p.confidence;
-  const words = level === "high" && p.known_format ? p.known_format : sureOf(level);
-  return { level, words: level !== "high" && p.known_format ? `${p.known_format}, ${words}` : words };
+  const words = level === "high" && p.format_name ? p.format_name : sureOf(level);
+  return { level, words: level !== "high" && p.format_name ? `${p.format_name}, ${words}` : words };
 }
 
 /** Above the reason why a file is refused. */

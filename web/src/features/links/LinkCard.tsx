@@ -1,20 +1,31 @@
 import { i18n } from "@lingui/core";
 import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { recorded } from "#/api/changes";
 import { type AccountLink, decideLink } from "#/api/links";
 import { useDeed } from "#/parts/deed";
+import { undo } from "#/parts/edit";
 import { useCan } from "#/parts/rights";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
+import { Check } from "#/ui/Form";
 import css from "./LinksPage.module.css";
 import { Pairs, touches } from "./Pairs";
-import { effect, kindWord, meaning } from "./words";
+import { decidedByCoffer, effect, kindWord, meaning, share } from "./words";
+
+type Props = {
+  link: AccountLink;
+  first?: boolean;
+  /** Whether it is decided together with others, and how to change that. */
+  picked?: boolean;
+  onPick?: (on: boolean) => void;
+};
 
 /** Two accounts that may belong together, and the pairs of transactions that suggest it. */
-export function LinkCard({ link: l, first }: { link: AccountLink; first?: boolean }) {
+export function LinkCard({ link: l, first, picked, onPick }: Props) {
   const can = useCan();
   const waits = l.confidence === "auto";
   const [open, setOpen] = useState(waits);
@@ -24,17 +35,23 @@ export function LinkCard({ link: l, first }: { link: AccountLink; first?: boolea
     said: (_, v) => (v === "confirmed" ? t`Linked. Totals updated` : t`Not linked. coffer won’t ask again`),
     change: (r) => r.change,
   });
+  const client = useQueryClient();
+  const ours = decidedByCoffer(l);
+  const back = useMutation({ mutationFn: (change: string) => undo(client, [change]) });
+  const name = `${l.primary_account_name} ${l.kind === "mirror" ? "=" : "⇄"} ${l.mirror_account_name}`;
   return (
     <Card
       flush
-      title={
-        <bdi>
-          {l.primary_account_name} {l.kind === "mirror" ? "=" : "⇄"} {l.mirror_account_name}
-        </bdi>
-      }
+      title={<bdi>{name}</bdi>}
       aside={
         <Badge mood={waits ? "warn" : "plain"}>
-          {waits ? t`needs review` : l.confidence === "confirmed" ? t`linked` : t`not linked`}
+          {waits
+            ? t`needs review`
+            : ours
+              ? t`linked by coffer`
+              : l.confidence === "confirmed"
+                ? t`linked`
+                : t`not linked`}
         </Badge>
       }
       foot={
@@ -49,10 +66,30 @@ export function LinkCard({ link: l, first }: { link: AccountLink; first?: boolea
               {l.kind === "mirror" ? t`Same account` : t`These are transfers`}
             </Button>
           )}
-          {can.write && l.confidence !== "rejected" && (
+          {can.write && ours && l.change_id && (
+            <Button
+              icon="undo"
+              aria-label={t`Undo: ${{ accounts: name }}`}
+              disabled={back.isPending}
+              onClick={() => l.change_id && back.mutate(l.change_id)}
+            >
+              <Trans>Undo</Trans>
+            </Button>
+          )}
+          {can.write && !ours && l.confidence !== "rejected" && (
             <Button icon="x" disabled={decide.isPending} onClick={() => decide.mutate("rejected")}>
               <Trans>Not related</Trans>
             </Button>
+          )}
+          {onPick && (
+            <span className={css.pick}>
+              <Check
+                label={t`Select`}
+                aria-label={t`Select: ${{ accounts: name }}`}
+                checked={picked ?? false}
+                onChange={(e) => onPick(e.target.checked)}
+              />
+            </span>
           )}
           <Button kind="quiet" className="end" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? t`Hide matches` : plural(l.matches, { one: "# match", other: "# matches" })}
@@ -65,6 +102,11 @@ export function LinkCard({ link: l, first }: { link: AccountLink; first?: boolea
         <p className="dim">
           <bdi>{meaning(l)}</bdi> <bdi>{effect(l)}</bdi>
         </p>
+        {l.evidence && (
+          <p>
+            <bdi>{share(l)}</bdi>
+          </p>
+        )}
       </div>
       {open && <Pairs link={l} writes={can.write} />}
     </Card>

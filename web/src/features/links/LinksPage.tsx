@@ -3,21 +3,29 @@ import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { type AccountLink, accountLinks } from "#/api/links";
+import { recorded } from "#/api/changes";
+import { type AccountLink, accountLinks, decideLinks, mostLinks } from "#/api/links";
+import { number } from "#/lib/words";
+import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
-import { LookOnly } from "#/parts/rights";
+import { LookOnly, useCan } from "#/parts/rights";
 import { Top } from "#/parts/Top";
 import { Button } from "#/ui/Button";
 import { Bones, Card, Empty } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Page } from "#/ui/Page";
 import { LinkCard } from "./LinkCard";
-import { sorted } from "./words";
+import { touches } from "./Pairs";
+import { likely, sorted } from "./words";
 
 /** Which accounts belong together, so that no money is counted twice. */
 export function LinksPage() {
   const { data, error, refetch } = useQuery(accountLinks);
   const { waiting, decided } = sorted(data ?? []);
+  const can = useCan();
+  const [said, setSaid] = useState<Record<string, boolean>>({});
+  const picks = (l: AccountLink) => said[l.id] ?? likely(l);
+  const pick = (l: AccountLink, on: boolean) => setSaid((now) => ({ ...now, [l.id]: on }));
   return (
     <>
       <Top
@@ -56,9 +64,10 @@ export function LinksPage() {
               </strong>{" "}
               <Trans>Until you decide, totals may count the same money twice.</Trans>
             </p>
+            {can.write && waiting.length > 1 && <Together links={waiting.filter(picks)} />}
           </Note>
         )}
-        <Few links={waiting} ask />
+        <Few links={waiting} ask {...(can.write && waiting.length > 1 ? { picks, pick } : {})} />
         {decided.length > 0 && (
           <h2>
             <Trans>Reviewed</Trans>
@@ -70,16 +79,60 @@ export function LinksPage() {
   );
 }
 
+/** Decides the picked suggestions as one change, with one undo. */
+function Together({ links }: { links: readonly AccountLink[] }) {
+  const some = links.slice(0, mostLinks);
+  const decide = useDeed({
+    act: (v: "confirmed" | "rejected") =>
+      recorded(
+        decideLinks(
+          some.map((l) => l.id),
+          v,
+        ),
+      ),
+    touches,
+    said: (_, v) =>
+      v === "confirmed"
+        ? plural(some.length, { one: "# link confirmed. Totals updated", other: "# links confirmed. Totals updated" })
+        : plural(some.length, { one: "# link rejected", other: "# links rejected" }),
+    change: (r) => r.change,
+  });
+  const none = some.length === 0 || decide.isPending;
+  return (
+    <span className="row wrap">
+      <Button icon="check" disabled={none} onClick={() => decide.mutate("confirmed")}>
+        <Trans>Confirm {{ count: number(some.length) }} selected</Trans>
+      </Button>
+      <Button icon="x" disabled={none} onClick={() => decide.mutate("rejected")}>
+        <Trans>Reject {{ count: number(some.length) }} selected</Trans>
+      </Button>
+    </span>
+  );
+}
+
 const few = 5;
 
+type Listed = {
+  links: readonly AccountLink[];
+  ask?: boolean;
+  picks?: (l: AccountLink) => boolean;
+  pick?: (l: AccountLink, on: boolean) => void;
+};
+
 /** The first links of a list, and the others when asked for: each has pairs to look at. */
-function Few({ links, ask }: { links: readonly AccountLink[]; ask?: boolean }) {
+function Few({ links, ask, picks, pick }: Listed) {
   const [all, setAll] = useState(false);
   const left = all ? 0 : Math.max(links.length - few, 0);
   return (
     <>
       {links.slice(0, links.length - left).map((l, i) => (
-        <LinkCard key={l.id} link={l} first={ask && i === 0} />
+        <LinkCard
+          key={l.id}
+          link={l}
+          first={ask && i === 0}
+          picked={picks?.(l)}
+          onPick={pick && ((on) => pick(l, on))}
+        />
       ))}
       {left > 0 && (
         <Button onClick={() => setAll(true)}>

@@ -19,11 +19,11 @@ import css from "./LinksPage.module.css";
 /** The nouns that a decision about links touches. */
 export const touches = ["account-links", "overview", "transactions", "changes", "cashflow"];
 
-const few = 4;
+const few = 3;
 
 /** The pairs of a link, both sides of each. */
 export function Pairs({ link, writes }: { link: AccountLink; writes: boolean }) {
-  const list = useInfiniteQuery(pairs(link.id, few * 5));
+  const list = useInfiniteQuery(pairs(link.id, few * 7));
   const [all, setAll] = useState(false);
   if (list.error) return <Fault error={list.error} what={t`the matches`} retry={() => void list.refetch()} />;
   if (!list.data) return <Bones rows={few} />;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { effect, meaning, sorted } from "./words";
+import { decidedByCoffer, effect, likely, meaning, share, sorted } from "./words";
 
 const link = { kind: "mirror", primary_account_name: "Visa", mirror_account_name: "Partner card" } as const;
 
@@ -16,4 +16,27 @@ it("puts first what waits", () => {
   const links = [{ confidence: "confirmed" }, { confidence: "auto" }, { confidence: "rejected" }] as const;
   expect(sorted(links).waiting).toEqual([links[1]]);
   expect(sorted(links).decided).toEqual([links[0], links[2]]);
+});
+
+it("says how much of what could match does", () => {
+  const evidence = { candidates: 51, matched: 50, agreeing: 0, share: 98, pairs: [] };
+  expect(share({ ...link, evidence })).toBe("98% match: 50 of 51 transactions in Partner card.");
+  expect(share({ ...link, kind: "transfer", evidence })).toBe(
+    "98% match: 50 of 51 possible transfers, 0 on the same day.",
+  );
+  expect(share({ ...link, evidence: null })).toBe("");
+});
+
+it("knows what coffer decided by itself", () => {
+  expect(decidedByCoffer({ confidence: "confirmed", source: "rule" })).toBe(true);
+  expect(decidedByCoffer({ confidence: "confirmed", source: "user" })).toBe(false);
+  expect(decidedByCoffer({ confidence: "auto", source: null })).toBe(false);
+});
+
+it("picks transfers that mostly match, and no duplicates", () => {
+  const of = (share: number) => ({ candidates: 100, matched: share, agreeing: 0, share, pairs: [] });
+  expect(likely({ kind: "transfer", evidence: of(80) })).toBe(true);
+  expect(likely({ kind: "transfer", evidence: of(79) })).toBe(false);
+  expect(likely({ kind: "transfer", evidence: null })).toBe(false);
+  expect(likely({ kind: "mirror", evidence: of(100) })).toBe(false);
 });

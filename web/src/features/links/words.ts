@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import type { AccountLink } from "#/api/links";
+import { number, percent } from "#/lib/words";
 
 type Named = Pick<AccountLink, "kind" | "primary_account_name" | "mirror_account_name">;
 
@@ -26,6 +27,24 @@ export function effect(l: Named & Pick<AccountLink, "confidence">): string {
     ? t`For now, totals count everything. If you confirm, they exclude ${account}’s transactions.`
     : t`For now, totals count everything. If you confirm, they exclude both sides.`;
 }
+
+/** The share of what could be pairs that is, in words; empty if coffer has not looked yet. */
+export function share(l: Named & Pick<AccountLink, "evidence">): string {
+  if (!l.evidence) return "";
+  const of = { share: percent(l.evidence.share), matched: number(l.evidence.matched) };
+  const all = { candidates: number(l.evidence.candidates), agreeing: number(l.evidence.agreeing) };
+  return l.kind === "mirror"
+    ? t`${{ share: of.share }} match: ${{ matched: of.matched }} of ${{ candidates: all.candidates }} transactions in ${{ account: l.mirror_account_name }}.`
+    : t`${{ share: of.share }} match: ${{ matched: of.matched }} of ${{ candidates: all.candidates }} possible transfers, ${{ agreeing: all.agreeing }} on the same day.`;
+}
+
+/** Whether coffer decided the link by itself. */
+export const decidedByCoffer = (l: Pick<AccountLink, "confidence" | "source">) =>
+  l.confidence === "confirmed" && l.source === "rule";
+
+/** Whether a suggestion is picked at first: a transfer of which most matches. Duplicates are picked by people alone. */
+export const likely = (l: Pick<AccountLink, "kind" | "evidence">) =>
+  l.kind === "transfer" && l.evidence !== null && l.evidence.share >= 80;
 
 /** The links that wait for a person, and the others. */
 export const sorted = <T extends Pick<AccountLink, "confidence">>(links: readonly T[]) => ({

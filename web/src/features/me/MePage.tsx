@@ -19,6 +19,7 @@ import { Bones, Card } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { Seal } from "#/ui/Seal";
+import { Calendars } from "./Calendars";
 import { Formats } from "./Formats";
 import { Look } from "./Look";
 
@@ -37,6 +38,7 @@ export function MePage() {
       <Page>
         <Ways />
         <SignedIn />
+        <Calendars />
         <Assistants />
         <Formats />
         <Look />

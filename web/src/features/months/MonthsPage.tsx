@@ -2,11 +2,11 @@ import { i18n } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
 import { table } from "#/api/transactions";
 import type { MonthsSearch } from "#/lib/address";
-import { firstDay, lastDay, localDay, monthAbbr, monthName, monthOf, shift } from "#/lib/dates";
+import { firstDay, lastDay, localDay, monthOf, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { type Cents, rounded } from "#/lib/money";
 import { Currencies } from "#/parts/Currencies";
@@ -16,10 +16,9 @@ import { Notes } from "#/parts/Notes";
 import { Top } from "#/parts/Top";
 import { Segments } from "#/ui/Button";
 import { Bones, Card, Empty } from "#/ui/Card";
-import { Table } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
-import { hides, type Line, linesOf, said } from "./lines";
-import css from "./MonthsPage.module.css";
+import { HeatKey, HeatList, HeatTable } from "./Heat";
+import { linesOf, said, totalOf } from "./lines";
 
 const months = 13;
 const sides = () =>
@@ -50,6 +49,7 @@ export function MonthsPage() {
       group_by: [by[kind], "month"],
       pivot: true,
       measure: side === "out" ? "out" : "net",
+      side: side === "out" ? "spending" : "income",
       start_date: firstDay(shift(last, 1 - months)),
       end_date: lastDay(last),
       limit: kind === "payee" ? 60 : 200,
@@ -63,29 +63,31 @@ export function MonthsPage() {
   const lines = pivot ? linesOf(pivot, currency, by[kind], name) : [];
   const say = (c: Cents) => (hidden ? "••••" : rounded(c, currency));
   const began = query.data?.coverage.first_date?.slice(0, 7) ?? "";
-  const columns = (pivot?.columns ?? [])
-    .map((c, i) => ({ ...c, i }))
-    .filter((c) => c.key >= began)
-    .toReversed();
-  const cell = (line: Line, value: Cents, month?: string) =>
-    value === 0n ? (
-      <span className="dim">–</span>
-    ) : line.search ? (
-      <Link
-        className={css.figure}
-        to="/transactions"
-        search={{
-          ...line.search,
-          from: firstDay(month ?? shift(last, 1 - months)),
-          to: lastDay(month ?? last),
-        }}
-        title={`${line.name}, ${month ? monthName(month) : t`all months`}`}
-      >
-        {say(value)}
-      </Link>
-    ) : (
-      say(value)
-    );
+  const columns = (pivot?.columns ?? []).map((c, i) => ({ ...c, i })).filter((c) => c.key >= began);
+  const all = {
+    head: i18n._(head[kind]),
+    lines,
+    total: pivot && totalOf(pivot, currency),
+    columns,
+    now: last,
+    say,
+  };
+  const foot = (
+    <>
+      {columns.some((c) => !c.complete && c.key !== last) && (
+        <p>
+          <Trans>* Only part of this month has data.</Trans>
+        </p>
+      )}
+      <p>
+        {side === "out" ? (
+          <Trans>Spending is net of refunds and excludes transfers. The average covers complete months only.</Trans>
+        ) : (
+          <Trans>Income excludes transfers. The average covers complete months only.</Trans>
+        )}
+      </p>
+    </>
+  );
   return (
     <>
       <Top title={t`Cash flow`} />
@@ -126,53 +128,26 @@ export function MonthsPage() {
         {lines.length > 0 && (
           <Card
             title={side === "out" ? t`Monthly spending` : t`Monthly income`}
-            aside={t`${{ month: monthName(shift(last, 1 - months)) }} – today`}
+            aside={
+              <>
+                <span className="desk">
+                  <HeatKey />
+                </span>
+                <span className="phone">
+                  <Plural value={columns.length} one="# month · average" other="# months · average" />
+                </span>
+              </>
+            }
+            foot={<div className="small dim">{foot}</div>}
+            flush
           >
-            <p className="small dim">{said(lines, side, kind, say)}</p>
-            {pivot && side === "out" && kind === "category" && hides(pivot, currency) && (
-              <p className="small">
-                <Trans>
-                  Uncategorized transactions aren’t shown because they add up to money in.{" "}
-                  <Link className="link" to="/transactions" search={{ uncategorized: true }}>
-                    View them
-                  </Link>
-                </Trans>
-              </p>
-            )}
-            <Table
-              label={t`By month`}
-              heads={[
-                i18n._(head[kind]),
-                t`Average`,
-                ...columns.map((c) => {
-                  const month = monthAbbr(c.key);
-                  return c.complete ? month : c.key === last ? t`${month} (so far)` : `${month}*`;
-                }),
-              ]}
-              num={[...columns.keys(), columns.length].map((i) => i + 1)}
-              rows={lines.map((line) => ({
-                key: line.key,
-                cells: [
-                  line.name,
-                  line.average === undefined ? "" : say(line.average),
-                  ...columns.map((c) => cell(line, line.values[c.i] ?? 0n, c.key)),
-                ],
-              }))}
-            />
-            {columns.some((c) => !c.complete && c.key !== last) && (
-              <p className="small dim">
-                <Trans>* Only part of this month has data.</Trans>
-              </p>
-            )}
-            <p className="small dim">
-              {side === "out" ? (
-                <Trans>
-                  Spending is net of refunds and excludes transfers. The average covers complete months only.
-                </Trans>
-              ) : (
-                <Trans>Income excludes transfers. The average covers complete months only.</Trans>
-              )}
-            </p>
+            <p className="sr">{said(lines, side, kind, say)}</p>
+            <div className="desk">
+              <HeatTable {...all} />
+            </div>
+            <div className="phone">
+              <HeatList {...all} label={t`By month`} />
+            </div>
           </Card>
         )}
       </Page>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Pivot } from "#/api/transactions";
-import { hides, linesOf, said } from "./lines";
+import { heat, linesOf, said, totalOf, warmth } from "./lines";
 
 const row = (key: string | null, total: number, average?: number): Pivot["rows"][number] => ({
   keys: { primary_category: key },
@@ -12,6 +12,8 @@ const row = (key: string | null, total: number, average?: number): Pivot["rows"]
   count: 1,
 });
 
+const sums = (total: number) => ({ iso_currency_code: "EUR", values: [total, 0], total, count: 1 });
+
 const pivot: Pivot = {
   measure: "out",
   columns: [
@@ -19,20 +21,35 @@ const pivot: Pivot = {
     { key: "2026-11", complete: false },
   ],
   rows: [
-    row("income", -900, -900),
     row("home", 700, 700),
     row(null, 12.5, 12.5),
+    row("gone", -3, -3),
+    row("nothing", 0, 0),
     { ...row("food", 3), iso_currency_code: "USD" },
   ],
   other: [],
+  totals: [sums(709.5)],
 };
 
-test("rows of one currency that went that way, with the search for their transactions", () => {
+test("rows of one currency that came to something, with the search for their transactions", () => {
   const lines = linesOf(pivot, "EUR", "primary_category", (s) => s.toUpperCase());
   expect(lines.map((l) => [l.name, l.total, l.search])).toEqual([
     ["HOME", 70000n, { category: "home" }],
     ["Uncategorized", 1250n, { uncategorized: true }],
+    ["GONE", -300n, { category: "gone" }],
   ]);
+});
+
+test("the rows and those that have no room are the total", () => {
+  const cut = { ...pivot, rows: [row("home", 700)], other: [{ ...sums(9.5), groups: 3 }] };
+  const lines = linesOf(cut, "EUR", "primary_category", (s) => s);
+  expect(lines.map((l) => [l.name, l.total])).toEqual([
+    ["home", 70000n],
+    ["3 others", 950n],
+  ]);
+  expect(lines.reduce((n, l) => n + l.total, 0n)).toBe(totalOf(cut, "EUR")?.total);
+  expect(totalOf(cut, "USD")).toBeUndefined();
+  expect(linesOf({ ...cut, rows: [] }, "EUR", "payee", (s) => s)).toEqual([]);
 });
 
 test("rows of another question are no rows of this one, and every row has a key of its own", () => {
@@ -52,10 +69,12 @@ test("rows of another question are no rows of this one, and every row has a key 
   expect(new Set(keys).size).toBe(3);
 });
 
-test("uncategorized spending that is in no row is mentioned", () => {
-  expect(hides(pivot, "EUR")).toBe(false);
-  expect(hides({ ...pivot, rows: [row("income", -900), row(null, -12.5)] }, "EUR")).toBe(true);
-  expect(hides({ ...pivot, rows: [row(null, -12.5)] }, "USD")).toBe(false);
+test("figures are warm within their row", () => {
+  expect(heat([0n, -5n, 100n, 200n, 600n])).toEqual([0, 0, 1, 2, 5]);
+  expect(heat([100_000n, 100_100n, 0n])).toEqual([1, 1, 0]);
+  expect(heat([0n])).toEqual([0]);
+  expect(heat([])).toEqual([]);
+  expect([warmth(5), warmth(4), warmth(1)]).toEqual(["among the highest", "high", ""]);
 });
 
 test("the table in a sentence", () => {

@@ -2,12 +2,14 @@ import { i18n } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import type { Pivot } from "#/api/transactions";
 import type { TransactionsSearch } from "#/lib/address";
-import { type Cents, cents } from "#/lib/money";
+import { type Cents, cents, length } from "#/lib/money";
 
 /** A row of the table: its name, what it came to in each column, and how to find its transactions. */
 export type Line = {
   key: string;
   name: string;
+  /** The category, for its picture. */
+  category?: string | null;
   values: Cents[];
   total: Cents;
   average?: Cents;
@@ -15,7 +17,7 @@ export type Line = {
 };
 
 type Row = Pivot["rows"][number];
-type By = "primary_category" | "payee" | "account";
+export type By = "primary_category" | "payee" | "account";
 
 /** The search that finds the transactions of a row. */
 function searchOf(row: Row, by: By): TransactionsSearch {
@@ -28,31 +30,62 @@ function searchOf(row: Row, by: By): TransactionsSearch {
 
 const nameless = { primary_category: msg`Uncategorized`, payee: msg`No payee`, account: msg`No account` };
 
+type Sums = Pick<Row, "values" | "total" | "average">;
+
+const sums = (r: Sums) => ({
+  values: r.values.map(cents),
+  total: cents(r.total),
+  average: r.average === undefined || r.average === null ? undefined : cents(r.average),
+});
+
 /**
- * The rows of one currency with money in that direction, largest first. A row that came to nothing, or went the other
- * way, is on the other side. A row with another grouping belongs to an earlier question.
+ * The rows of one currency, largest first, with one for all that the table has no room for: together they are the
+ * total. A row with another grouping belongs to an earlier question.
  */
 export function linesOf(pivot: Pivot, currency: string, by: By, category: (slug: string) => string): Line[] {
-  return pivot.rows
-    .filter((r) => by in r.keys && r.iso_currency_code === currency && cents(r.total) > 0n)
+  const lines: Line[] = pivot.rows
+    .filter((r) => by in r.keys && r.iso_currency_code === currency && r.values.some((v) => v !== 0))
     .map((r) => {
       const key = r.keys[by] ?? null;
       return {
         key: `${by} ${r.ids?.[by] ?? r.payee ?? key ?? ""}`,
         name: key === null ? i18n._(nameless[by]) : by === "primary_category" ? category(key) : key,
-        values: r.values.map(cents),
-        total: cents(r.total),
-        average: r.average === undefined || r.average === null ? undefined : cents(r.average),
+        ...(by === "primary_category" && { category: key }),
+        ...sums(r),
         search: searchOf(r, by),
       };
     });
+  const rest = pivot.other.find((o) => o.iso_currency_code === currency);
+  if (lines.length > 0 && rest && rest.values.some((v) => v !== 0))
+    lines.push({ key: "other", name: t`${{ count: rest.groups }} others`, ...sums(rest) });
+  return lines;
 }
 
-/** Whether uncategorized transactions add up to money in, so that their spending is in no row. */
-export const hides = (pivot: Pivot, currency: string): boolean =>
-  pivot.rows.some(
-    (r) => r.iso_currency_code === currency && (r.keys.primary_category ?? null) === null && cents(r.total) < 0n,
-  );
+/** All rows of one currency, with those that the table has no room for. */
+export function totalOf(pivot: Pivot, currency: string): Omit<Line, "key" | "name"> | undefined {
+  const all = pivot.totals?.find((x) => x.iso_currency_code === currency);
+  return all && sums(all);
+}
+
+const steps = 5;
+
+/**
+ * How warm each figure of a row is, from 0 to 5, within the row: rent must not drown the rest. A row that hardly
+ * moves has one warmth.
+ */
+export function heat(values: readonly Cents[]): number[] {
+  const some = values.filter((v) => v > 0n).map(length);
+  const [low, high] = [Math.min(...some), Math.max(...some)];
+  const even = high - low <= high * 0.05;
+  return values.map((v) => {
+    if (v <= 0n) return 0;
+    return even ? 1 : Math.min(steps, 1 + Math.floor((steps * (length(v) - low)) / (high - low)));
+  });
+}
+
+/** The warmth in words, where it says something. */
+export const warmth = (level: number): string =>
+  level >= steps ? t`among the highest` : level === steps - 1 ? t`high` : "";
 
 /** The table in a sentence: the largest rows with their monthly averages. */
 export function said(
@@ -62,7 +95,7 @@ export function said(
   say: (c: Cents) => string,
 ): string {
   const usual = lines
-    .filter((l) => l.average !== undefined && l.average > 0n)
+    .filter((l) => l.search && l.average !== undefined && l.average > 0n)
     .toSorted((a, b) => (a.average === b.average ? 0 : (a.average ?? 0n) < (b.average ?? 0n) ? 1 : -1))
     .slice(0, 3)
     .map((l) => `${l.name} (${say(l.average ?? 0n)})`);

@@ -10,7 +10,7 @@ import { Fault } from "#/parts/Fault";
 import { useMoney } from "#/ui/Amount";
 import { Bones, Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
-import { Item, Lines } from "#/ui/Lines";
+import { Fold, Item, Lines } from "#/ui/Lines";
 
 const words = {
   proved: msg`Verified`,
@@ -28,38 +28,40 @@ export function AllBooks({ today }: { today: string }) {
   const order = ["gap", "open", "none", "proved"];
   const day = (d: string) => dayShort(d, today);
   return (
-    <Card title={t`Balance check`} flush>
-      {list.error && <Fault error={list.error} what={t`the balance check`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={3} />}
-      <Lines label={t`Accounts`}>
-        {list.data
-          ?.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
-          .map((p) => {
-            const a = names?.find((x) => x.id === p.account_id);
-            const size = p.largest_difference === null ? null : cents(p.largest_difference);
-            return (
-              <Item
-                key={p.account_id}
-                name={<bdi>{a ? accountName(a) : "…"}</bdi>}
-                hint={
-                  p.status === "gap" && size !== null
-                    ? t`${plural({ gaps: p.gaps }, { one: "# mismatch", other: "# mismatches" })}, largest ${{ amount: money(size < 0n ? -size : size, p.iso_currency_code) }}`
-                    : p.proved_from && p.proved_until
-                      ? t`Transactions match every balance from ${{ from: day(p.proved_from) }} to ${{ to: day(p.proved_until) }}`
-                      : p.status === "open"
-                        ? t`Not enough reliable balances to compare`
-                        : t`No balance to compare, or the value doesn’t depend on transactions`
-                }
-                open={(name) => (
-                  <Link to="/accounts/$id" params={{ id: p.account_id }} search={{}}>
-                    {name}
-                  </Link>
-                )}
-                end={<Badge mood={moods[p.status]}>{i18n._(words[p.status])}</Badge>}
-              />
-            );
-          })}
-      </Lines>
+    <Card flush>
+      <Fold name={t`Balance check`}>
+        {list.error && <Fault error={list.error} what={t`the balance check`} retry={() => void list.refetch()} />}
+        {!list.data && !list.error && <Bones rows={3} />}
+        <Lines label={t`Accounts`}>
+          {list.data
+            ?.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
+            .map((p) => {
+              const a = names?.find((x) => x.id === p.account_id);
+              const size = p.largest_difference === null ? null : cents(p.largest_difference);
+              return (
+                <Item
+                  key={p.account_id}
+                  name={<bdi>{a ? accountName(a) : "…"}</bdi>}
+                  hint={
+                    p.status === "gap" && size !== null
+                      ? t`${plural({ gaps: p.gaps }, { one: "# mismatch", other: "# mismatches" })}, largest ${{ amount: money(size < 0n ? -size : size, p.iso_currency_code) }}`
+                      : p.proved_from && p.proved_until
+                        ? t`Transactions match every balance from ${{ from: day(p.proved_from) }} to ${{ to: day(p.proved_until) }}`
+                        : p.status === "open"
+                          ? t`Not enough reliable balances to compare`
+                          : t`No balance to compare, or the value doesn’t depend on transactions`
+                  }
+                  open={(name) => (
+                    <Link to="/accounts/$id" params={{ id: p.account_id }} search={{}}>
+                      {name}
+                    </Link>
+                  )}
+                  end={<Badge mood={moods[p.status]}>{i18n._(words[p.status])}</Badge>}
+                />
+              );
+            })}
+        </Lines>
+      </Fold>
     </Card>
   );
 }

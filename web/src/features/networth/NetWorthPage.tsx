@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type NetWorth, netWorth, rates } from "#/api/networth";
 import { overview } from "#/api/overview";
+import { Areas } from "#/charts/Areas";
 import { Balance } from "#/charts/Balance";
 import { offs } from "#/charts/spans";
 import type { WorthSearch } from "#/lib/address";
@@ -20,8 +21,10 @@ import { Bones, Card, Empty } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
+import { Stats } from "#/ui/Stats";
 import { AllBooks } from "./AllBooks";
-import { groupsOf, lineOf, since } from "./worth";
+import css from "./NetWorthPage.module.css";
+import { groupsOf, layersOf, lineOf, marksOf, moved, partMoved } from "./worth";
 
 const spans = () =>
   (["1", "3", "10"] as const).map(
@@ -47,6 +50,7 @@ export function NetWorthPage() {
   const plain = useQuery(netWorth({ start_date, interval: years === "1" ? "week" : "month", by }));
   const currencies = [...new Set(plain.data?.points.at(-1)?.totals.map((x) => x.iso_currency_code))];
   const currency = search.currency && currencies.includes(search.currency) ? search.currency : (currencies[0] ?? "");
+  const change = plain.data?.changes.find((c) => c.iso_currency_code === currency);
   return (
     <>
       <Top title={t`Net worth`} />
@@ -89,11 +93,13 @@ export function NetWorthPage() {
         )}
         {plain.data && currency && (
           <>
-            <Worth worth={plain.data} currency={currency} today={today}>
-              {converts && currencies.length > 1 && (
+            <Strip worth={plain.data} currency={currency} change={change} today={today} />
+            {converts && currencies.length > 1 && (
+              <Card>
                 <Together start_date={start_date} currency={currency} today={today} />
-              )}
-            </Worth>
+              </Card>
+            )}
+            <Worth worth={plain.data} currency={currency} by={by} change={change} today={today} />
             <Parts worth={plain.data} currency={currency} by={by} />
             <AllBooks today={today} />
           </>
@@ -103,61 +109,130 @@ export function NetWorthPage() {
   );
 }
 
-/** One currency: its net worth today and the line over time, with words for what the line shows. */
-function Worth(p: { worth: NetWorth; currency: string; today: string; children: React.ReactNode }) {
+type Change = NetWorth["changes"][number];
+
+/** The net worth of one currency today, and what changed in the period: also without accounts that were added. */
+function Strip(p: { worth: NetWorth; currency: string; change?: Change; today: string }) {
   const money = useMoney();
-  const hidden = amounts.use() === "hidden";
-  const points = lineOf(p.worth, p.currency);
   const now = p.worth.points.at(-1)?.totals.find((x) => x.iso_currency_code === p.currency);
-  const [first, last] = [points[0], points.at(-1)];
-  const say = (d: string) => dayShort(d, p.today);
-  return (
-    <Card title={t`Net worth in ${{ currency: p.currency }}`}>
-      {now && now.net !== null ? (
-        <div className="row wrap">
-          <Figure value={cents(now.net)} currency={p.currency} size="large" />
-          <span className="dim">
-            <Trans>
-              <Sum value={cents(now.assets ?? 0)} currency={p.currency} /> assets ·{" "}
-              <Sum value={cents(now.debts ?? 0)} currency={p.currency} /> debts
-            </Trans>
-          </span>
-        </div>
-      ) : (
+  if (!now || now.net === null)
+    return (
+      <Card>
         <p className="dim">
           <Trans>No {{ currency: p.currency }} account has a balance yet. Enter one on the account’s page.</Trans>
         </p>
-      )}
-      {p.children}
-      {first && last && first !== last && (
+      </Card>
+    );
+  const say = (c: bigint) => money(c, p.currency);
+  const figure = (n: number, large?: boolean) => (
+    <Figure value={cents(n)} currency={p.currency} size={large ? "large" : "small"} />
+  );
+  const c = p.change;
+  const since = c && c.start_date !== c.end_date ? dayShort(c.start_date, p.today) : undefined;
+  const by = c && since ? cents(c.net) : 0n;
+  const added = c?.new_accounts ?? [];
+  const came = added.reduce((n, a) => n + cents(a.balance), 0n);
+  const only = added.length === 1 && added[0] ? added[0].name : undefined;
+  return (
+    <Stats
+      label={t`Net worth in ${{ currency: p.currency }}`}
+      cells={[
+        {
+          name: t`Net worth`,
+          value: figure(now.net, true),
+          hint:
+            since &&
+            (by === 0n
+              ? t`No change since ${{ start: since }}.`
+              : by < 0n
+                ? t`Down ${{ amount: say(-by) }} since ${{ start: since }}.`
+                : t`Up ${{ amount: say(by) }} since ${{ start: since }}.`),
+        },
+        c && added.length > 0
+          ? {
+              name: t`Without new accounts`,
+              value: <Moved by={cents(c.without_new)} currency={p.currency} />,
+              hint: only
+                ? t`${{ amount: say(came) }} came with ${{ account: only }}`
+                : t`${{ amount: say(came) }} came with ${{ count: added.length }} accounts`,
+            }
+          : c && since
+            ? {
+                name: t`Change`,
+                value: <Moved by={by} currency={p.currency} />,
+                hint: t`in the period`,
+              }
+            : undefined,
+        {
+          name: t`Assets`,
+          value: figure(now.assets ?? 0),
+          hint: c && since && t`${{ change: moved(cents(c.assets), say) }} in the period`,
+        },
+        {
+          name: t`Debts`,
+          value: figure(now.debts ?? 0),
+          hint: c && since && t`${{ change: moved(cents(c.debts), say) }} in the period`,
+        },
+      ]}
+    />
+  );
+}
+
+/** A change with its sign: green if it is a gain. */
+function Moved({ by, currency }: { by: bigint; currency: string }) {
+  const hidden = amounts.use() === "hidden";
+  return (
+    <span className={by > 0n ? css.gain : undefined}>
+      {by > 0n && !hidden && "+"}
+      <Figure value={by} currency={currency} size="small" />
+    </span>
+  );
+}
+
+/** One currency over time, with words for what the chart shows. */
+function Worth(p: {
+  worth: NetWorth;
+  currency: string;
+  by: "type" | "account" | "user";
+  today: string;
+  change?: Change;
+}) {
+  const money = useMoney();
+  const hidden = amounts.use() === "hidden";
+  const points = lineOf(p.worth, p.currency);
+  const say = (d: string) => dayShort(d, p.today);
+  if (points.length < 2) return null;
+  const draw = {
+    today: p.today,
+    say: (c: bigint) => money(c, p.currency),
+    axis: (c: bigint) => (hidden ? "" : compact(c, p.currency)),
+  };
+  return (
+    <Card title={p.by === "type" ? t`By type` : t`Net worth over time`}>
+      {p.by === "type" ? (
+        <Areas {...layersOf(p.worth, p.currency)} marks={marksOf(p.change)} {...draw} />
+      ) : (
         <>
-          <p className="dim">{since(p.worth, p.currency, (c) => money(c, p.currency), say)}</p>
-          <Balance
-            points={points}
-            today={p.today}
-            say={(c) => money(c, p.currency)}
-            axis={(c) => (hidden ? "" : compact(c, p.currency))}
-            derived={t`calculated`}
-          />
+          <Balance points={points} derived={t`calculated`} {...draw} />
           {points.some((k) => k.derived) && (
             <p className="small dim">
               <Trans>Solid: mostly bank-reported balances. Dotted: mostly calculated.</Trans>
             </p>
           )}
-          {offs(points)
-            .slice(-3)
-            .map((g) => (
-              <Note key={g.from.day} mood="warn">
-                <span className="grow">
-                  <Trans>
-                    An account’s balance doesn’t match its transactions between {{ from: say(g.from.day) }} and{" "}
-                    {{ to: say(g.to.day) }} (hatched).
-                  </Trans>
-                </span>
-              </Note>
-            ))}
         </>
       )}
+      {offs(points)
+        .slice(-3)
+        .map((g) => (
+          <Note key={g.from.day} mood="warn">
+            <span className="grow">
+              <Trans>
+                An account’s balance doesn’t match its transactions between {{ from: say(g.from.day) }} and{" "}
+                {{ to: say(g.to.day) }}.
+              </Trans>
+            </span>
+          </Note>
+        ))}
     </Card>
   );
 }
@@ -191,13 +266,14 @@ function Parts(p: { worth: NetWorth; currency: string; by: "type" | "account" | 
         {groups.map((g) => (
           <Item
             key={g.key}
+            mark={p.by === "type" ? <span className={`${css.swatch} c${g.tone}`} /> : undefined}
             name={<bdi>{g.name}</bdi>}
             hint={
               g.value === null
                 ? t`No balance`
                 : g.before === null
                   ? t`No starting balance`
-                  : t`was ${{ amount: money(g.before, p.currency) }}`
+                  : partMoved(g.value, g.before, (c) => money(c, p.currency))
             }
             open={
               p.by === "account"

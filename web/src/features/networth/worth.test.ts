@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { NetWorth } from "#/api/networth";
-import { groupsOf, lineOf, since } from "./worth";
+import { groupsOf, layersOf, lineOf, marksOf, moved, partMoved } from "./worth";
 
 const total = (net: number | null, over: object = {}) => ({
   iso_currency_code: "EUR",
@@ -16,6 +16,7 @@ const total = (net: number | null, over: object = {}) => ({
 
 const worth: NetWorth = {
   accounts: [],
+  changes: [],
   notes: [],
   points: [
     { date: "2026-01-31", totals: [total(null)], groups: [{ name: "depository", ...total(null) }] },
@@ -32,30 +33,53 @@ test("a day of which nothing is known is not drawn", () => {
   expect(lineOf(worth, "USD")).toEqual([]);
 });
 
-test("a group has what it came to at last and at first", () => {
+test("a group has what it came to at last and on the first known day", () => {
   expect(groupsOf(worth, "EUR", "type")).toEqual([
-    { key: "depository", name: "Cash and bank accounts", value: 1250n, before: null },
+    { key: "depository", name: "Cash and bank accounts", value: 1250n, before: 1000n, tone: 1 },
   ]);
 });
 
-test("what moved is said, unless other accounts were known then", () => {
-  const say = (n: NetWorth) =>
-    since(
-      n,
-      "EUR",
-      (c) => `${c}c`,
-      (d) => d,
-    );
-  expect(say(worth)).toBe("Up 250c since 2026-02-28.");
-  const [, feb, mar] = worth.points;
-  if (!feb || !mar) throw new Error("three points");
-  const grown = { ...worth, points: [feb, { ...mar, totals: [total(12.5, { known: 3 })] }] };
-  expect(say(grown)).toContain("grew from 2 on 2026-02-28 to 3");
-  const one = { ...worth, points: [{ ...feb, totals: [total(12.5, { known: 1 })] }, mar] };
-  expect(say(one)).toContain("grew from 1 on 2026-02-28 to 2");
-  const fewer = { ...worth, points: [{ ...feb, totals: [total(12.5, { known: 3 })] }, mar] };
-  expect(say(fewer)).toContain("fell from 3 on 2026-02-28 to 2");
-  expect(say({ ...worth, points: [feb, { ...mar, totals: [total(4)] }] })).toBe("Down 600c since 2026-02-28.");
-  expect(say({ ...worth, points: [feb, { ...mar, totals: [total(10)] }] })).toBe("No change since 2026-02-28.");
-  expect(say({ ...worth, points: [] })).toBe("");
+test("layers are the types over time, without days of which nothing is known", () => {
+  const house = { name: "other", ...total(500) };
+  const grown = {
+    ...worth,
+    points: worth.points.map((p, i) => (i === 2 ? { ...p, groups: [...(p.groups ?? []), house] } : p)),
+  };
+  expect(layersOf(grown, "EUR")).toEqual({
+    days: ["2026-02-28", "2026-03-31"],
+    net: [1000n, 1250n],
+    layers: [
+      { key: "depository", name: "Cash and bank accounts", tone: 1, values: [1000n, 1250n] },
+      { key: "other", name: "Property and other", tone: 7, values: [0n, 50000n] },
+    ],
+  });
+  expect(layersOf(worth, "USD")).toEqual({ days: [], net: [], layers: [] });
+});
+
+test("accounts that became known on one day have one mark", () => {
+  const one = (name: string, date: string) => ({ id: name, name, date, balance: 5 });
+  const change = {
+    iso_currency_code: "EUR",
+    start_date: "2026-01-31",
+    end_date: "2026-03-31",
+    net: 1,
+    assets: 1,
+    debts: 0,
+    without_new: 0,
+    new_accounts: [one("House", "2026-02-28"), one("Mortgage", "2026-02-28"), one("ETF", "2026-03-31")],
+  };
+  expect(marksOf(change)).toEqual([
+    { day: "2026-02-28", names: ["House", "Mortgage"] },
+    { day: "2026-03-31", names: ["ETF"] },
+  ]);
+  expect(marksOf(undefined)).toEqual([]);
+});
+
+test("what moved is said", () => {
+  const say = (c: bigint) => `${c}c`;
+  expect([moved(250n, say), moved(-250n, say), moved(0n, say)]).toEqual(["up 250c", "down 250c", "no change"]);
+  expect(partMoved(300n, 100n, say)).toBe("up 200c in the period");
+  expect(partMoved(-300n, -500n, say)).toBe("200c less debt");
+  expect(partMoved(-500n, -300n, say)).toBe("200c more debt");
+  expect(partMoved(-300n, -300n, say)).toBe("no change in the period");
 });

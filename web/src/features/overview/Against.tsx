@@ -5,7 +5,7 @@ import type { Cashflow, CashflowCurrency } from "#/api/cashflow";
 import { firstDay, lastDay, monthOf, monthWord, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { abs, cents, rounded } from "#/lib/money";
-import { lookOf } from "#/lib/tones";
+import { useCategories } from "#/parts/categories";
 import { type Books, reaches } from "#/parts/empty";
 import { nodeName, searchOf } from "#/parts/flow";
 import { Ranked } from "#/parts/Ranked";
@@ -24,6 +24,7 @@ export function Against(p: {
   books: Books;
 }) {
   const money = useMoney();
+  const { look } = useCategories();
   const hidden = amounts.use() === "hidden";
   const days = { from: firstDay(p.month), to: lastDay(p.month) };
   const until = p.period.previous?.end_date ?? "";
@@ -52,7 +53,7 @@ export function Against(p: {
         ranks={spent.slice(0, shown).map((n) => ({
           id: n.id,
           name: nodeName(n),
-          look: lookOf(n.category, null),
+          look: look(n.category),
           amount: cents(n.amount),
           ...(known && { before: cents(n.previous ?? 0) }),
           search: { ...days, ...searchOf(n.id, new Map()) },

@@ -9,7 +9,7 @@ import { Card } from "#/ui/Card";
 import { Fresh, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
-import { withoutCategory } from "./figures";
+import { upToDate, withoutCategory } from "./figures";
 
 /** The kinds of alerts, in the order in which they are listed. */
 const kindsOfAlerts: readonly (readonly [keyof Overview["findings"], (n: number) => string])[] = [
@@ -22,9 +22,10 @@ const kindsOfAlerts: readonly (readonly [keyof Overview["findings"], (n: number)
 ];
 
 /** How many banks sync, and the day of the latest transaction. */
-function upToDate(banks: number, newest: string | undefined, today: string): string {
-  if (banks === 0) return t`No bank is up to date`;
-  const parts = [plural(banks, { one: "# bank up to date", other: "# banks up to date" })];
+function freshness(banks: number, newest: string | undefined, today: string): string {
+  const parts = [
+    banks === 0 ? t`No bank is up to date` : plural(banks, { one: "# bank up to date", other: "# banks up to date" }),
+  ];
   if (newest) parts.push(t`latest transaction ${{ day: dayShort(newest, today) }}`);
   return parts.join(" · ");
 }
@@ -32,9 +33,10 @@ function upToDate(banks: number, newest: string | undefined, today: string): str
 /** Everything that waits for a person, each with a link; below it how up to date the banks are. */
 export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashflow["notes"] }) {
   const broken = o.connections.filter((c) => c.status === "error" || c.status === "pending_reauth");
-  const fine = o.connections.filter((c) => c.status === "active");
-  const links = notes.find((n) => n.code === "links_proposed");
-  const newest = fine
+  const fine = o.connections.filter((c) => upToDate(c, o.today));
+  const links = o.links?.proposed ?? 0;
+  const twice = notes.find((n) => n.code === "links_proposed");
+  const newest = o.connections
     .map((c) => c.latest_date ?? "")
     .sort()
     .at(-1);
@@ -44,7 +46,7 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
   const rules = o.rules.proposed;
   const unfiled = o.uncategorized ?? 0;
   const codes = useRecoveryCodes();
-  const waits = [unfiled > 0, rules > 0, plans > 0, o.review.count > 0, links, o.unread_reports > 0, found > 0];
+  const waits = [unfiled > 0, rules > 0, plans > 0, o.review.count > 0, links > 0, o.unread_reports > 0, found > 0];
   const count = broken.length + waits.filter(Boolean).length + (codes === 0 ? 1 : 0);
   const chev = <Icon name="chev" small />;
   return (
@@ -52,7 +54,9 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
       title={t`Needs attention`}
       aside={count || undefined}
       flush
-      foot={o.connections.length > 0 && <Fresh old={fine.length === 0}>{upToDate(fine.length, newest, o.today)}</Fresh>}
+      foot={
+        o.connections.length > 0 && <Fresh old={fine.length === 0}>{freshness(fine.length, newest, o.today)}</Fresh>
+      }
     >
       <Lines>
         {broken.map((c) => {
@@ -137,11 +141,15 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
             end={chev}
           />
         )}
-        {links && (
+        {links > 0 && (
           <Item
             mark={<Tile tone={3} icon="link" />}
             name={t`Accounts that may be duplicates or transfers`}
-            hint={sentence(links.message)}
+            hint={
+              twice
+                ? sentence(twice.message)
+                : plural(links, { one: "# suggested account link", other: "# suggested account links" })
+            }
             open={(name) => (
               <Link to="/review/links" search={{}}>
                 {name}

@@ -20,7 +20,7 @@ import { each } from "#/ui/Guard";
 import { stale } from "#/ui/Page";
 import { Against } from "./Against";
 import { Balances } from "./Balances";
-import { mainCurrency, thirteen } from "./figures";
+import { mainCurrency, openedOn, thirteen } from "./figures";
 import { Needs } from "./Needs";
 import css from "./OverviewPage.module.css";
 import { ThisMonth } from "./ThisMonth";
@@ -42,14 +42,15 @@ export function OverviewPage() {
   // The household's day is nearly always the browser's, so nothing waits for it.
   const today = data?.today ?? localDay(new Date());
   const newest = monthOf(today);
-  const month = asked ?? newest;
+  const opened = openedOn(today, data?.data.last_date);
+  const month = asked ?? opened;
   // One call has the days of all thirteen months, and of the chosen one with the one before it.
   const first = shift(newest, -12) < shift(month, -1) ? shift(newest, -12) : shift(month, -1);
   const days = useQuery(summary({ group_by: ["day"], start_date: firstDay(first), end_date: lastDay(newest) }));
   const flow = useQuery(
     cashflow({ start_date: firstDay(month), end_date: lastDay(month), compare: "previous_period" }),
   );
-  const choose = (m: string) => void go({ search: { month: m === newest ? undefined : m }, resetScroll: false });
+  const choose = (m: string) => void go({ search: { month: m === opened ? undefined : m }, resetScroll: false });
   useKeys({
     "[": () => choose(shift(month, -1)),
     "]": () => month !== newest && choose(shift(month, 1)),

@@ -7,7 +7,7 @@ import { Sankey } from "#/charts/Sankey";
 import { firstDay, lastDay, monthWord } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { type Cents, cents, rounded } from "#/lib/money";
-import { lookOf } from "#/lib/tones";
+import { useCategories } from "#/parts/categories";
 import type { Books } from "#/parts/empty";
 import { flowOf, useWay } from "#/parts/flow";
 import { Nothing } from "#/parts/Nothing";
@@ -25,13 +25,14 @@ type Props = {
 /** The month's money as a flow chart, from income to spending. */
 export function WentTo({ month, flow, currency, books, onChoose }: Props) {
   const money = useMoney();
+  const { look } = useCategories();
   const hidden = amounts.use() === "hidden";
   const brief = (c: Cents) => (hidden ? "••••" : rounded(c, currency));
   const way = useWay({ from: firstDay(month), to: lastDay(month) });
   const drawn =
     flow &&
     fold(
-      flowOf(flow, (s) => lookOf(s, null).tone),
+      flowOf(flow, (s) => look(s).tone),
       { in: 5, out: 8 },
     );
   return (

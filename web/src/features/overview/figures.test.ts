@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { largest, mainCurrency, pace, thirteen, withoutCategory } from "./figures";
+import { largest, mainCurrency, openedOn, pace, thirteen, upToDate, withoutCategory } from "./figures";
 
 const g = (day: string, money_in: number, money_out: number, iso_currency_code = "EUR", count = 1) => ({
   keys: { day },
@@ -42,4 +42,21 @@ it("says how many transactions are uncategorized, as far as they are counted", (
   expect(withoutCategory(1)).toBe("1 uncategorized transaction");
   expect(withoutCategory(2471)).toBe("2,471 uncategorized transactions");
   expect(withoutCategory(10_000)).toBe("10,000 or more uncategorized transactions");
+});
+
+it("opens the newest month with transactions", () => {
+  expect(openedOn("2026-11-18", "2026-11-02")).toBe("2026-11");
+  expect(openedOn("2026-11-18", "2026-02-20")).toBe("2026-02");
+  expect(openedOn("2026-11-18", "2026-12-01")).toBe("2026-11");
+  expect(openedOn("2026-11-18", null)).toBe("2026-11");
+  expect(openedOn("2026-11-18", undefined)).toBe("2026-11");
+});
+
+it("calls a bank up to date that syncs, or whose statement is recent", () => {
+  const bank = { provider: "csv", status: "active", latest_date: "2026-11-01" };
+  expect(upToDate(bank, "2026-11-18")).toBe(true);
+  expect(upToDate({ ...bank, latest_date: "2026-02-20" }, "2026-11-18")).toBe(false);
+  expect(upToDate({ ...bank, latest_date: null }, "2026-11-18")).toBe(false);
+  expect(upToDate({ ...bank, provider: "plaid", latest_date: null }, "2026-11-18")).toBe(true);
+  expect(upToDate({ ...bank, provider: "plaid", status: "error" }, "2026-11-18")).toBe(false);
 });

@@ -40,6 +40,24 @@ export const largest = <T extends { balance_today: number | null }>(accounts: re
     return x < y ? 1 : x > y ? -1 : 0;
   });
 
+/** The month that opens first: the running one, or the newest with transactions if they end before it. */
+export const openedOn = (today: string, last: string | null | undefined): string =>
+  last && monthOf(last) < monthOf(today) ? monthOf(last) : monthOf(today);
+
+/** Days after which the newest row of a bank without a sync is old: statements come once a month. */
+const statementDays = 40;
+
+/** Whether a bank syncs, or its last imported statement is recent. */
+export function upToDate(
+  bank: { provider: string; status: string; latest_date: string | null },
+  today: string,
+): boolean {
+  if (bank.status !== "active") return false;
+  if (bank.provider !== "csv") return true;
+  const age = Date.parse(today) - Date.parse(bank.latest_date ?? "");
+  return age <= statementDays * 86_400_000;
+}
+
 /** How many transactions are uncategorized. The server stops counting at ten thousand. */
 export const withoutCategory = (n: number) =>
   n < 10_000

@@ -58,6 +58,8 @@ export const places = [
     words: msg({ context: "search words", message: "upcoming, due, schedule, forecast, next payments, projected balances" }) },
   { kind: "page", to: "/cash-flow/trends", icon: "table", name: msg`Trends`,
     words: msg({ context: "search words", message: "months, monthly, month by month, compare, statistics, average, over time, table" }) },
+  { kind: "page", to: "/cash-flow/year", icon: "calendar", name: msg`Yearly summary`,
+    words: msg({ context: "search words", message: "year, annual, yearly, taxes, tax return, print, pdf, compare years, excluded from totals" }) },
   { kind: "page", to: "/agents/assistants", icon: "spark", name: msg`Assistants`,
     words: msg({ context: "search words", message: "claude, chatgpt, mcp, connect an assistant, chatbot, revoke access" }) },
   { kind: "page", to: "/agents/limits", icon: "pause", name: msg`Limits`,

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
 import { type Recurring, recurring } from "#/api/recurring";
 import { localDay } from "#/lib/dates";
+import type { Purse } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Top } from "#/parts/Top";
@@ -13,9 +14,13 @@ import { Bones, Card, Empty } from "#/ui/Card";
 import { Fold, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { RecurringLine } from "./RecurringLine";
-import { sorted, yearly } from "./words";
+import css from "./RecurringPage.module.css";
+import { Strip } from "./Strip";
+import { groupName, monthly, sorted, yearly } from "./words";
 
-/** Bills, subscriptions and income that repeat, what they come to per year, and what changed. */
+export { ContractPage } from "./ContractPage";
+
+/** What repeats, by group: what it comes to in a month and in a year, and what changed. */
 export function RecurringPage() {
   const { data, error, refetch } = useQuery(recurring);
   const today = useQuery(overview).data?.today ?? localDay(new Date());
@@ -28,7 +33,7 @@ export function RecurringPage() {
       ))}
     </Lines>
   );
-  const late = s.out.filter((r) => r.status === "late").length;
+  const late = s.groups.flatMap((g) => g.rows).filter((r) => r.status === "late").length;
   return (
     <>
       <Top title={t`Recurring`} sub={late > 0 ? plural(late, { one: "# overdue", other: "# overdue" }) : undefined} />
@@ -57,25 +62,33 @@ export function RecurringPage() {
             </Empty>
           </Card>
         )}
-        {s.out.length > 0 && (
-          <Card title={t`Bills and subscriptions`} aside={<Yearly rows={s.out} />} flush>
-            {lines(t`Bills and subscriptions`, s.out)}
+        {s.groups.length > 0 && <Strip groups={s.groups} today={today} />}
+        {s.groups.length > 0 && (
+          <Card flush>
+            {s.groups.map(({ group, rows }) => (
+              <section key={group} aria-labelledby={group}>
+                <header className={css.group}>
+                  <h2 id={group}>{groupName(group)}</h2>
+                  <span>{rows.length}</span>
+                  <Sums rows={rows} />
+                </header>
+                {lines(groupName(group), rows)}
+              </section>
+            ))}
           </Card>
         )}
-        {s.in.length > 0 && (
-          <Card title={t`Income`} aside={<Yearly rows={s.in} />} flush>
-            {lines(t`Income`, s.in)}
-          </Card>
-        )}
-        {s.own.length > 0 && (
+        {s.transfers.length > 0 && (
           <Card flush>
             <Fold
               name={plural(
-                { count: s.own.length },
-                { one: "# transfer, not included in totals", other: "# transfers, not included in totals" },
+                { count: s.transfers.length },
+                {
+                  one: "# transfer between your accounts, not included in totals",
+                  other: "# transfers between your accounts, not included in totals",
+                },
               )}
             >
-              {lines(t`Transfers`, s.own)}
+              {lines(t`Transfers`, s.transfers)}
             </Fold>
           </Card>
         )}
@@ -98,9 +111,21 @@ export function RecurringPage() {
   );
 }
 
-/** The sum of these per year, by currency. */
-function Yearly({ rows }: { rows: readonly Recurring[] }) {
+/** What a group comes to, by currency. */
+function Sums({ rows }: { rows: readonly Recurring[] }) {
   const money = useMoney();
-  const amount = [...yearly(rows)].map(([currency, n]) => money(n, currency)).join(" + ");
-  return <Trans>{amount} per year</Trans>;
+  const said = (p: Purse) => [...p].map(([currency, n]) => money(n, currency)).join(" + ");
+  const amount = said(monthly(rows));
+  return (
+    <span className={css.end}>
+      <span>
+        <Trans>
+          <b>{amount}</b> per month
+        </Trans>
+      </span>
+      <span className="desk">
+        <Trans>{{ amount: said(yearly(rows)) }} per year</Trans>
+      </span>
+    </span>
+  );
 }

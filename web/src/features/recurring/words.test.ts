@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { Recurring } from "#/api/recurring";
 import { money } from "#/lib/money";
-import { called, change, sorted, when, yearly } from "./words";
+import { called, change, increases, monthly, newsOf, prices, sorted, when, yearly } from "./words";
 
 const one = (r: Partial<Recurring>): Recurring =>
   ({
     name: null,
     payee_name: "NETFLIX.COM",
+    group: "subscription",
     cadence: "monthly",
     amount_type: "fixed",
     status: "active",
@@ -14,13 +15,18 @@ const one = (r: Partial<Recurring>): Recurring =>
     transfer: false,
     direction: "out",
     iso_currency_code: "EUR",
+    amount: 10,
+    monthly_amount: 10,
     yearly_amount: 120,
+    first_date: "2024-01-13",
     next_date: "2026-07-13",
     last_date: "2026-06-13",
     price_changes: [],
     ...r,
   }) as Recurring;
 const today = "2026-06-30";
+const say = (n: bigint) => money(n, "EUR");
+const increase = { date: "2026-05-13", before: 12.99, after: 13.99, percent: 8, provisional: false };
 
 test("the household’s own name is used before the payee’s", () => {
   expect(called(one({}))).toBe("NETFLIX.COM");
@@ -34,37 +40,63 @@ test("says how often it is due and when next", () => {
   expect(when(one({ amount_type: "variable" }), today)).toBe("Monthly · next 13 Jul");
 });
 
-test("a price change has both prices", () => {
-  const increase = { date: "2026-05-13", before: 12.99, after: 13.99, percent: 8, provisional: false };
-  const say = (n: bigint) => money(n, "EUR");
-  expect(change(one({}), today, say)).toBeUndefined();
-  expect(change(one({ price_changes: [increase] }), today, say)).toEqual({
-    text: "€12.99 → €13.99 since 13 May (+8%)",
-    up: true,
+test("a price change has both prices, and asks for a look only while it is news and an increase", () => {
+  expect(change(one({}), increase, today, say)).toEqual({
+    prices: "€12.99 → €13.99",
+    since: "Since 13 May",
+    percent: "+8%",
+    by: "+€1.00",
+    mood: "warn",
   });
   const drop = { ...increase, after: 9.99, percent: -23, provisional: true };
-  expect(change(one({ price_changes: [drop, increase] }), today, say)).toEqual({
-    text: "€12.99 → €9.99 since 13 May (−23%, first time)",
-    up: false,
+  expect(change(one({}), drop, today, say)).toEqual({
+    prices: "€12.99 → €9.99",
+    since: "Since 13 May, first time",
+    percent: "−23%",
+    by: "−€3.00",
+    mood: "in",
   });
+  expect(change(one({ direction: "in" }), increase, today, say).mood).toBe("in");
+  expect(change(one({}), { ...increase, date: "2024-05-13" }, today, say).mood).toBe("plain");
+  expect(newsOf(one({ price_changes: [increase] }), today)).toBe(increase);
+  expect(newsOf(one({ price_changes: [{ ...increase, date: "2024-05-13" }] }), today)).toBeUndefined();
+  expect(increases([one({ price_changes: [increase] }), one({})], today)).toEqual({ count: 1, by: 1200n });
 });
 
 test("what is dismissed, ended or a transfer is not added up", () => {
   const all = [
-    one({ next_date: "2026-08-01" }),
-    one({ next_date: "2026-07-01", iso_currency_code: "USD" }),
+    one({ yearly_amount: 60 }),
+    one({ iso_currency_code: "USD" }),
+    one({ group: "bill", next_date: "2026-07-01" }),
     one({ state: "dismissed" }),
     one({ status: "ended" }),
-    one({ direction: "in", yearly_amount: -600 }),
-    one({ transfer: true, next_date: "2026-07-20" }),
-    one({ transfer: true, direction: "in", yearly_amount: -120 }),
+    one({ group: "income", direction: "in", yearly_amount: -600, monthly_amount: -50 }),
+    one({ group: "saving", transfer: true }),
+    one({ group: "transfer", transfer: true }),
+    one({ group: "transfer", transfer: true, direction: "in", yearly_amount: -120 }),
   ];
   const s = sorted(all);
-  expect(s.out.map((r) => r.next_date)).toEqual(["2026-07-01", "2026-08-01"]);
-  expect([s.in.length, s.own.length, s.ended.length, s.dismissed.length]).toEqual([1, 2, 1, 1]);
-  expect([...yearly(s.out)]).toEqual([
-    ["USD", 12000n],
-    ["EUR", 12000n],
+  expect(s.groups.map((g) => [g.group, g.rows.length])).toEqual([
+    ["subscription", 2],
+    ["bill", 1],
+    ["income", 1],
+    ["saving", 1],
   ]);
-  expect(yearly(s.in).get("EUR")).toBe(60000n);
+  expect([s.transfers.length, s.ended.length, s.dismissed.length]).toEqual([2, 1, 1]);
+  const subscriptions = s.groups[0]?.rows ?? [];
+  expect([...yearly(subscriptions)]).toEqual([
+    ["USD", 12000n],
+    ["EUR", 6000n],
+  ]);
+  expect(monthly(s.groups[2]?.rows ?? []).get("EUR")).toBe(5000n);
+});
+
+test("the price over time begins with the first payment", () => {
+  expect(prices(one({}))).toEqual([{ day: "2024-01-13", value: 1000n }]);
+  const older = { ...increase, date: "2025-05-13", before: 11.99, after: 12.99 };
+  expect(prices(one({ amount: 13.99, price_changes: [increase, older] }))).toEqual([
+    { day: "2024-01-13", value: 1199n },
+    { day: "2025-05-13", value: 1299n },
+    { day: "2026-05-13", value: 1399n },
+  ]);
 });

@@ -3,7 +3,7 @@ import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useDeferredValue, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { type Candidate, type Rule, rehearsal, rules } from "#/api/rules";
 import { tags } from "#/api/tags";
 import { recordHint, recordOf } from "#/parts/record";
@@ -31,16 +31,14 @@ const pause = 200;
 /** The run order of a rule between two stages. */
 const orderOf = (priority: number) => t`${{ order: i18n._(stageOf(priority).option) }} (priority ${priority})`;
 
-/** A value that waits until typing has paused. */
-function useSettled<T>(value: T, key: string): T {
-  const [settled, set] = useState({ value, key });
-  const latest = useDeferredValue(value);
+/** A text that waits until typing has paused. */
+function useSettled(text: string): string {
+  const [settled, set] = useState(text);
   useEffect(() => {
-    if (key === settled.key) return;
-    const timer = setTimeout(() => set({ value: latest, key }), pause);
+    const timer = setTimeout(() => set(text), pause);
     return () => clearTimeout(timer);
-  }, [key, latest, settled.key]);
-  return settled.value;
+  }, [text]);
+  return settled;
 }
 
 type Props = {
@@ -57,11 +55,11 @@ export function Editor({ start, saved, offers, writes }: Props) {
   const known = useQuery(tags).data;
   const set = (f: Partial<Form>) => setForm((now) => ({ ...now, ...f }));
   const missing = lacks(form);
-  const spec = missing ? null : { ...specOf(form, names), name: "rehearsed" };
-  const asked = useSettled(spec, JSON.stringify(spec));
-  const tried = useQuery({ ...rehearsal(asked, saved?.id), placeholderData: keepPreviousData });
+  const spec = JSON.stringify(missing ? null : { ...specOf(form, names), name: "rehearsed" });
+  const asked = useSettled(spec);
+  const tried = useQuery({ ...rehearsal(JSON.parse(asked), saved?.id), placeholderData: keepPreviousData });
   const now = missing ? undefined : tried.data;
-  const waiting = JSON.stringify(spec) !== JSON.stringify(asked) || tried.isPlaceholderData || tried.isFetching;
+  const waiting = spec !== asked || tried.isPlaceholderData || tried.isFetching;
   const save = useSave({ form, saved, names });
   const dirty = !saved || Object.keys(patchOf(form, saved)).length > 0;
   const edited = JSON.stringify(form) !== JSON.stringify(start) && !save.isPending && !save.isSuccess;

@@ -11,13 +11,16 @@ import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Check, Fields, Select } from "#/ui/Form";
+import { taken } from "./words";
 
 /** The nouns that a budget shows in. */
 export const touches = ["targets", "changes"] as const;
 
 /** Adds a budget, or edits or deletes one. */
-export function TargetForm({ target, month, onClose }: { target?: Target; month: string; onClose: () => void }) {
+export function TargetForm(p: { target?: Target; have: readonly Target[]; month: string; onClose: () => void }) {
+  const { target, month, onClose } = p;
   const { choices, kind, name } = useCategories();
+  const [currency, setCurrency] = useState("");
   const [fault, setFault] = useState<string>();
   const change = (r: { change: string | null }) => r.change;
   const make = useDeed({ act: createTarget, touches, said: t`Budget added`, change, quiet: true });
@@ -61,7 +64,9 @@ export function TargetForm({ target, month, onClose }: { target?: Target; month:
             label={t`Category`}
             name="category"
             hint={t`Includes subcategories.`}
-            options={choices.filter((c) => kind(c.value) === "expense").map((c) => [c.value, within(c.hint, c.label)])}
+            options={choices
+              .filter((c) => kind(c.value) === "expense" && !taken(p.have, c.value, currency))
+              .map((c) => [c.value, within(c.hint, c.label)])}
           />
         )}
         <AmountField
@@ -77,6 +82,8 @@ export function TargetForm({ target, month, onClose }: { target?: Target; month:
             label={t`Currency`}
             name="currency"
             hint={t`Leave blank for the household currency.`}
+            value={currency}
+            onChange={(e) => setCurrency(e.target.value)}
             pattern="[A-Za-z]{3}"
             maxLength={3}
             autoComplete="off"

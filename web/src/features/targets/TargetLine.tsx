@@ -1,60 +1,108 @@
 import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { Target } from "#/api/targets";
-import { firstDay, lastDay } from "#/lib/dates";
+import { dayShort, firstDay, lastDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
 import { Sum, useMoney } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Tile } from "#/ui/Chip";
+import { Icon } from "#/ui/Icon";
 import css from "./TargetsPage.module.css";
-import { filled, planned, standing } from "./words";
+import { bar, planned, standing } from "./words";
 
-/** A budget: how much of it is spent, and how much of the month has passed. Its name opens the transactions. */
-export function TargetLine(p: { target: Target; month: string; onEdit?: () => void }) {
-  const { target } = p;
+type Props = { target: Target; month: string; onEdit?: () => void };
+
+/** Its name, which opens the transactions, what was spent of it, and the button to edit it. */
+function Head({ target, month, onEdit }: Props) {
   const money = useMoney();
   const { look, name } = useCategories();
-  const say = (c: bigint) => money(c, target.iso_currency_code);
-  const { text, mood } = standing(target, say);
-  const live = target.available !== null;
+  return (
+    <div className={css.head}>
+      <Tile {...look(target.category)} />
+      <Link
+        className={`link ${css.name}`}
+        to="/transactions"
+        search={{ category: target.category, from: firstDay(month), to: lastDay(month) }}
+      >
+        {name(target.category)}
+      </Link>
+      <span className={css.figures}>
+        <Sum value={cents(target.spent)} currency={target.iso_currency_code} />{" "}
+        {target.available !== null && (
+          <span className="dim">{planned(target, (c) => money(c, target.iso_currency_code))}</span>
+        )}
+      </span>
+      {onEdit && (
+        <Button
+          kind="quiet"
+          icon="edit"
+          aria-label={t`Edit ${{ category: name(target.category) }} budget`}
+          onClick={onEdit}
+        />
+      )}
+    </div>
+  );
+}
+
+/** A budget: how much of it is spent, and how much would be by now. */
+export function TargetLine(p: Props) {
+  const { target } = p;
+  const money = useMoney();
+  const { text, mood } = standing(target, (c) => money(c, target.iso_currency_code));
+  const { value, end, tick } = bar(target);
   const running = target.pace > 0 && target.pace < 100;
   return (
-    <li className={`${css.item} c${look(target.category).tone}`}>
-      <div className={css.head}>
-        <Tile {...look(target.category)} />
-        <Link
-          className={`link ${css.name}`}
-          to="/transactions"
-          search={{ category: target.category, from: firstDay(p.month), to: lastDay(p.month) }}
-        >
-          {name(target.category)}
-        </Link>
-        <Sum value={cents(target.spent)} currency={target.iso_currency_code} />
-        {p.onEdit && (
-          <Button
-            kind="quiet"
-            icon="edit"
-            aria-label={t`Edit ${{ category: name(target.category) }} budget`}
-            onClick={p.onEdit}
-          />
-        )}
-      </div>
-      {live && (
-        <svg className={`${css.bar} ${mood === "bad" ? css.bad : ""}`} aria-hidden="true">
-          <rect className={css.track} y="3" width="100%" height="6" rx="3" />
-          <rect className={css.value} y="3" width={`${filled(target)}%`} height="6" rx="3" />
-          {running && <rect className={css.pace} x={`${target.pace}%`} width="2" height="12" />}
+    <li className={css.item}>
+      <Head {...p} />
+      {target.available !== null && (
+        <svg className={css.bar} aria-hidden="true">
+          <rect className={css.track} y="3" width="100%" height="8" rx="4" />
+          {end !== undefined && <rect className={css.over} y="3" width="100%" height="8" rx="4" />}
+          <rect className={css.value} y="3" width={`${value}%`} height="8" rx="4" />
+          {end !== undefined && <rect className={css.mark} x={`${end}%`} width="2" height="14" />}
+          {end === undefined && running && <rect className={css.mark} x={`${tick}%`} width="2" height="14" />}
         </svg>
       )}
-      <p className={`small dim ${css.words}`}>
-        <span className={mood ? css[mood] : ""}>{text}</span>
-        <span>
-          {[planned(target, say), live && running && t`${{ pace: target.pace }}% of the month has passed`]
-            .filter(Boolean)
-            .join(" · ")}
-        </span>
-      </p>
+      <p className={`small ${mood ? css[mood] : "dim"} ${css.words}`}>{text}</p>
+    </li>
+  );
+}
+
+/** A budget of fixed costs: which of its payments were made, and when the others are due. No bar: they have their days. */
+export function FixedLine(p: Props & { today: string }) {
+  const { target, today } = p;
+  const money = useMoney();
+  const { text, mood } = standing(target, (c) => money(c, target.iso_currency_code));
+  const payments = target.payments ?? [];
+  return (
+    <li className={css.item}>
+      <Head {...p} />
+      <ul className={css.payments}>
+        {payments.map((x) => (
+          <li key={x.recurring_id + x.date + x.paid} className={x.paid ? css.paid : ""}>
+            <Icon name={x.paid ? "check" : "calendar"} small />
+            <Link className="link" to="/recurring/$id" params={{ id: x.recurring_id }}>
+              <bdi>{x.name}</bdi>
+            </Link>
+            <span className={css.when}>
+              {x.paid ? (
+                <Trans>Paid {{ day: dayShort(x.date, today) }}</Trans>
+              ) : (
+                <Trans>Due {{ day: dayShort(x.date, today) }}</Trans>
+              )}
+            </span>
+            <Sum value={cents(x.amount)} currency={target.iso_currency_code} />
+          </li>
+        ))}
+      </ul>
+      {payments.length === 0 && (
+        <p className="small dim">
+          <Trans>Nothing due this month.</Trans>
+        </p>
+      )}
+      {(mood || target.state === "ahead") && <p className={`small ${mood ? css[mood] : "dim"}`}>{text}</p>}
     </li>
   );
 }

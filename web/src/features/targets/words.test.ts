@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Pivot } from "#/api/transactions";
 import { money } from "#/lib/money";
-import { budget, filled, planned, proposals, rounding, standing } from "./words";
+import { bar, budget, paid, planned, proposals, rounding, share, standing, taken } from "./words";
 
 const say = (c: bigint) => money(c, "EUR");
 const target = {
@@ -10,6 +10,8 @@ const target = {
   available: 300,
   carried: undefined,
   state: "within" as const,
+  due: 0,
+  expected: 200,
   start_month: "2026-01",
   end_month: null,
 };
@@ -18,6 +20,9 @@ it("says how a budget is going", () => {
   expect(standing(target, say)).toEqual({ text: "€300.00 left", mood: "" });
   expect(standing({ ...target, spent: 412.4, available: -12.4, state: "over" }, say).text).toBe("€12.40 over budget");
   expect(standing({ ...target, state: "ahead" }, say).text).toBe("€300.00 left, ahead of pace");
+  expect(standing({ ...target, available: 20, due: 80, state: "ahead" }, say).text).toBe(
+    "€20.00 left, €80.00 still due",
+  );
   expect(standing({ ...target, available: null, state: "not_started" }, say).text).toBe("Starts January 2026");
   expect(standing({ ...target, available: null, state: "ended", end_month: "2026-06" }, say).text).toBe(
     "Ended June 2026",
@@ -31,12 +36,28 @@ it("says what earlier months left", () => {
 });
 
 it("draws what was spent of what the month has", () => {
-  expect(filled(target)).toBe(25);
+  expect(bar(target)).toEqual({ value: 25, tick: 50 });
   expect(budget({ ...target, carried: -300 })).toBe(10_000n);
-  expect(filled({ ...target, carried: -300 })).toBe(100);
-  expect(filled({ ...target, carried: -400 })).toBe(100);
-  expect(filled({ ...target, spent: 500 })).toBe(100);
-  expect(filled({ ...target, spent: -5 })).toBe(0);
+  expect(bar({ ...target, carried: -300 })).toEqual({ value: 100, tick: 100 });
+  expect(bar({ ...target, carried: -400 })).toEqual({ value: 0, end: 0 });
+  expect(bar({ ...target, spent: 500 })).toEqual({ value: 80, end: 80 });
+  expect(bar({ ...target, spent: -5 })).toEqual({ value: 0, tick: 50 });
+});
+
+it("knows which categories have a budget, what was paid, and shares", () => {
+  const have = [{ category: "home", iso_currency_code: "EUR" }];
+  expect([taken(have, "home", ""), taken(have, "home", "usd"), taken(have, "home", "eur")]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(taken(have, "food", "")).toBe(false);
+  const one = { recurring_id: "1", name: "Rent", amount: 1, date: "2026-01-01" };
+  expect(paid([{ payments: [{ ...one, paid: true }] }, { payments: [{ ...one, paid: false }] }, {}])).toEqual({
+    paid: 1,
+    all: 2,
+  });
+  expect([share(50n, 200n), share(1n, 0n)]).toEqual([25, 0]);
 });
 
 it("suggests round figures for what costs most and has no budget", () => {

@@ -4,13 +4,16 @@ import type { Pivot } from "#/api/transactions";
 import { monthName } from "#/lib/dates";
 import { abs, type Cents, cents, length } from "#/lib/money";
 
-type Measure = Pick<Target, "amount" | "spent" | "available" | "carried" | "state" | "start_month" | "end_month">;
+type Measure = Pick<
+  Target,
+  "amount" | "spent" | "available" | "carried" | "state" | "start_month" | "end_month" | "due" | "expected"
+>;
 
 /** The budget of a month: its amount, and the rest of earlier months. */
 export const budget = (m: Measure): Cents => cents(m.amount) + cents(m.carried ?? 0);
 
 /** How a budget is going, in words. */
-export function standing(m: Measure, say: (c: Cents) => string): { text: string; mood: "" | "warn" | "bad" } {
+export function standing(m: Measure, say: (c: Cents) => string): { text: string; mood: "" | "warn" } {
   const left = cents(m.available ?? 0);
   const amount = say(abs(left));
   switch (m.state) {
@@ -19,9 +22,11 @@ export function standing(m: Measure, say: (c: Cents) => string): { text: string;
     case "ended":
       return { text: m.end_month ? t`Ended ${{ month: monthName(m.end_month) }}` : t`Ended`, mood: "" };
     case "over":
-      return { text: t`${amount} over budget`, mood: "bad" };
+      return { text: t`${amount} over budget`, mood: "warn" };
     case "ahead":
-      return { text: t`${{ amount: say(left) }} left, ahead of pace`, mood: "warn" };
+      return cents(m.due) > left
+        ? { text: t`${{ amount: say(left) }} left, ${{ due: say(cents(m.due)) }} still due`, mood: "" }
+        : { text: t`${{ amount: say(left) }} left, ahead of pace`, mood: "" };
     default:
       return { text: t`${{ amount: say(left) }} left`, mood: "" };
   }
@@ -36,13 +41,38 @@ export function planned(m: Measure, say: (c: Cents) => string): string {
   return left > 0n ? t`of ${amount} + ${carried} rolled over` : t`of ${amount} − ${carried} overspent earlier`;
 }
 
-/** How long the bar is, in percent of what the month has. */
-export function filled(m: Measure): number {
+/**
+ * The bar in percent of its length: what was spent within the budget, where the budget ends if more was spent, and how
+ * much would be spent by now.
+ */
+export function bar(m: Measure): { value: number; end?: number; tick?: number } {
   const has = budget(m);
   const spent = cents(m.spent);
-  if (spent <= 0n) return 0;
-  return has <= 0n || spent > has ? 100 : (100 * length(spent)) / length(has);
+  if (spent > 0n && spent > has) {
+    const end = has <= 0n ? 0 : (100 * length(has)) / length(spent);
+    return { value: end, end };
+  }
+  const part = (n: Cents) => (n <= 0n || has <= 0n ? 0 : Math.min(100, (100 * length(n)) / length(has)));
+  return { value: part(spent), tick: part(cents(m.expected ?? 0)) };
 }
+
+/** Whether a category has a budget already: in this currency, or in any if none is given. */
+export const taken = (
+  have: readonly Pick<Target, "category" | "iso_currency_code">[],
+  category: string,
+  currency: string,
+): boolean =>
+  have.some((x) => x.category === category && (currency === "" || x.iso_currency_code === currency.toUpperCase()));
+
+/** How many of the payments were made. */
+export function paid(fixed: readonly Pick<Target, "payments">[]): { paid: number; all: number } {
+  const all = fixed.flatMap((x) => x.payments ?? []);
+  return { paid: all.filter((p) => p.paid).length, all: all.length };
+}
+
+/** A share in whole percent; nothing of nothing is none. */
+export const share = (part: Cents, whole: Cents): number =>
+  whole <= 0n ? 0 : Math.round((100 * length(part)) / length(whole));
 
 export type Proposal = { category: string; currency: string; amount: Cents };
 

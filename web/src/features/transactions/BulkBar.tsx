@@ -1,17 +1,25 @@
 import { i18n } from "@lingui/core";
 import { plural, t } from "@lingui/core/macro";
 import { Plural, Trans } from "@lingui/react/macro";
+import { localDay } from "#/lib/dates";
 import { abs, cents } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
 import { useMoney } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Chip } from "#/ui/Chip";
+import type { SumIn } from "./added";
 import css from "./BulkBar.module.css";
+import { daysName } from "./chips";
 import type { What } from "./Pickers";
+import { useSumWords } from "./Sums";
 import type { Trial } from "./useTrial";
 
 type Props = {
   count: number;
+  /** What the selected ones add up to. */
+  sums: SumIn[];
+  /** The days of the selected ones, if they are few. */
+  days: string[];
   /** How many match in all, if more can be selected. */
   more: number | null;
   onAll: () => void;
@@ -20,12 +28,24 @@ type Props = {
 };
 
 /** The actions for the selected transactions. It stays in reach while the list is scrolled. */
-export function BulkBar({ count, more, onAll, onAsk, onClear }: Props) {
+export function BulkBar({ count, sums, days, more, onAll, onAsk, onClear }: Props) {
+  const words = useSumWords();
+  const [from, to] = [days.toSorted()[0], days.toSorted().at(-1)];
   return (
     <section className={css.bar} aria-label={t`Selected transactions`}>
-      <strong>
-        <Plural value={count} one="# selected" other="# selected" />
-      </strong>
+      <div className={css.what}>
+        <strong>
+          <Plural value={count} one="# selected" other="# selected" />
+        </strong>
+        {sums.map((s) => (
+          <span key={s.currency} className="small" data-selected={s.currency}>
+            {words(s)
+              .map((w) => `${w.kind} ${w.value}`)
+              .join(" · ")}
+          </span>
+        ))}
+        {from && <span className="small dim">{daysName({ from, to }, localDay(new Date()))}</span>}
+      </div>
       {more !== null && (
         <Button kind="quiet" onClick={onAll}>
           <Plural value={more} one="Select #" other="Select all #" />

@@ -18,7 +18,7 @@ import { Badge, Chip, Tag, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import css from "./Details.module.css";
 import { type Deed, untag } from "./deed";
-import { BankFacts, Gone, OtherSide } from "./Facts";
+import { BankFacts, Gone, InTotals, OtherSide, RefundOf } from "./Facts";
 import { PartOf, Parts, SplitButton } from "./Parts";
 import { type Asking, Pickers, type What } from "./Pickers";
 import { Past, Said } from "./Said";
@@ -64,7 +64,7 @@ export function Details({ id, writes, onClose, onStep }: Props) {
         <div className="row">
           {!tx?.is_split && tx?.tags.includes("needs-review") && <Badge mood="act">{t`to review`}</Badge>}
           {tx?.pending && <Badge mood="pending">{t`pending`}</Badge>}
-          {tx?.excluded && <Badge>{t`excluded from totals`}</Badge>}
+          {(tx?.excluded || tx?.excluded_reason) && <Badge>{t`excluded from totals`}</Badge>}
           {tx?.deleted_at && <Badge mood="bad">{t`deleted`}</Badge>}
           <span className="end row">
             <Button
@@ -86,7 +86,9 @@ export function Details({ id, writes, onClose, onStep }: Props) {
               <Tile {...look(tx.category)} large />
               <div className="grow">
                 <h2 className={css.name}>
-                  <bdi>{payee(tx)}</bdi>
+                  <Link to="/payees/$id" params={{ id: tx.counterparty_id ?? tx.payee }}>
+                    <bdi>{payee(tx)}</bdi>
+                  </Link>
                 </h2>
                 <p className="small dim">
                   {dayFull(tx.date)} · <bdi>{tx.account_name}</bdi>
@@ -155,7 +157,9 @@ export function Details({ id, writes, onClose, onStep }: Props) {
           {tx.linked_transaction_id && !(tx.origin === "manual" && tx.excluded) && (
             <OtherSide id={tx.linked_transaction_id} excluded={tx.excluded} />
           )}
+          {tx.refund_of && <RefundOf id={tx.refund_of} />}
           <BankFacts of={tx} />
+          {!tx.is_split && !tx.deleted_at && <InTotals of={tx} writes={writes} />}
           <Said id={tx.id} writes={writes} />
           <Past id={tx.id} short={tx.short_id} />
           {writes && tx.origin !== "part" && <Gone of={tx} />}

@@ -1,3 +1,4 @@
+import { i18n } from "@lingui/core";
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -6,9 +7,11 @@ import type { ReactNode } from "react";
 import { payee, remove, restore, type Transaction, transaction } from "#/api/transactions";
 import { dayFull, dayShort, localDay, moment } from "#/lib/dates";
 import { cents } from "#/lib/money";
-import { settle, sorry } from "#/parts/edit";
+import { settle, sorry, useEdit } from "#/parts/edit";
+import { type Reason, reasons } from "#/parts/leftOut";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
+import { Select } from "#/ui/Form";
 import { toasts } from "#/ui/toasts";
 import css from "./Details.module.css";
 
@@ -72,6 +75,56 @@ export function OtherSide({ id, excluded }: { id: string; excluded: boolean }) {
               <bdi>{account}</bdi>, {day}. Transfers aren’t counted as income or spending.
             </Trans>
           )}
+        </span>
+      </p>
+    </section>
+  );
+}
+
+/** Whether a transaction counts in totals, and if not, why. */
+export function InTotals({ of: tx, writes }: { of: Transaction; writes: boolean }) {
+  const edit = useEdit();
+  if (!writes && !tx.excluded_reason) return null;
+  const left = (r: Reason) => t`Left out: ${{ reason: i18n._(reasons[r]) }}`;
+  return (
+    <section>
+      {writes ? (
+        <Select
+          label={t`Totals`}
+          value={tx.excluded_reason ?? ""}
+          options={[["", t`Counts in totals`], ...(Object.keys(reasons) as Reason[]).map((r) => [r, left(r)] as const)]}
+          onChange={(e) => {
+            const reason = (e.target.value || null) as Reason | null;
+            edit.mutate({
+              operations: [{ transaction_id: tx.id, excluded_reason: reason }],
+              said: reason ? t`Left out of totals` : t`Counted in totals`,
+              paint: (r) => ({ ...r, excluded_reason: reason }),
+            });
+          }}
+        />
+      ) : (
+        <p>{tx.excluded_reason && left(tx.excluded_reason)}</p>
+      )}
+    </section>
+  );
+}
+
+/** The purchase that a confirmed refund belongs to. */
+export function RefundOf({ id }: { id: string }) {
+  const { data: tx } = useQuery(transaction(id));
+  if (!tx) return null;
+  return (
+    <section>
+      <h2>
+        <Trans>Refund of</Trans>
+      </h2>
+      <p className={css.other}>
+        <Link className="link cut" to="/transactions" search={(s) => ({ ...s, open: tx.short_id })} resetScroll={false}>
+          <bdi>{payee(tx)}</bdi>
+        </Link>
+        <Amount value={cents(tx.amount)} currency={tx.iso_currency_code} />
+        <span className="small dim">
+          {dayShort(tx.date, localDay(new Date()))}. <Trans>The refund counts in the category of this purchase.</Trans>
         </span>
       </p>
     </section>

@@ -1,54 +1,47 @@
-import { i18n } from "@lingui/core";
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
-import { accountName, accounts } from "#/api/accounts";
-import { exportOf } from "#/api/transactions";
 import type { TransactionsSearch } from "#/lib/address";
-import { dayShort } from "#/lib/dates";
 import { useKeys } from "#/lib/keys";
-import { useCategories } from "#/parts/categories";
-import { useCan } from "#/parts/rights";
 import { opening } from "#/parts/views";
 import { Button } from "#/ui/Button";
 import { Search } from "#/ui/Field";
-import { PickerButton, Toggle } from "#/ui/Picker";
-import { toasts } from "#/ui/toasts";
-import { filtersOf, isOn, switches, withCategory, without } from "./filters";
+import { Icon } from "#/ui/Icon";
+import { FilterChip, PickerButton, Toggle } from "#/ui/Picker";
+import { controls } from "./Controls";
+import { chipsOf } from "./chips";
 import css from "./TransactionsPage.module.css";
-import { useView } from "./useView";
+import { useNames } from "./useNames";
+import type { useView } from "./useView";
 
-const ViewDialog = lazy(() => import("./ViewDialog").then((m) => ({ default: m.ViewDialog })));
-
-const makers = () => [
-  { value: "user", label: t`Person` },
-  { value: "rule", label: t`Rule` },
-  { value: "agent", label: t`Agent` },
-  { value: "provider", label: t`Bank` },
-];
+const FilterSheet = lazy(() => import("./later").then((m) => ({ default: m.FilterSheet })));
 
 const patience = 180; // milliseconds for more letters
 
-/** The filters of the list. All of them are in the address, so that it can be kept and sent. */
+/** The filters of the list. All of them are in the address, so that it can be kept, sent and gone back to. */
 export const FilterBar = memo(function FilterBar({
   search,
+  count,
+  views,
   choosing,
   onChoosing,
 }: {
   search: TransactionsSearch;
+  /** How many transactions match. */
+  count: number;
+  views: ReturnType<typeof useView>;
   choosing: boolean;
   /** On a phone rows have no boxes unless one is choosing. */
   onChoosing: ((on: boolean) => void) | null;
 }) {
   const go = useNavigate({ from: "/transactions" });
-  const all = useQuery(accounts);
-  const { choices, name, parent } = useCategories();
-  const picked = search.category?.split(",") ?? [];
+  const known = useNames(search);
   const [typed, setTyped] = useState(search.search ?? "");
+  const [sheet, setSheet] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  const set = (change: TransactionsSearch) => void go({ search: (s) => ({ ...s, ...change }), replace: true });
+  // Each filter is a step that Back undoes. Typing a search is none, because each letter would be one.
+  const set = (change: TransactionsSearch) => void go({ search: (s) => ({ ...s, ...change }), resetScroll: false });
   useEffect(() => setTyped(search.search ?? ""), [search.search]);
   useEffect(() => {
     if (typed === (search.search ?? "")) return;
@@ -58,17 +51,26 @@ export const FilterBar = memo(function FilterBar({
     );
     return () => clearTimeout(timer);
   }, [typed, search.search, go]);
-  const { view, all: saved, choices: views, changed, left, narrowed } = useView(search);
-  const [saving, setSaving] = useState(false);
-  const may = useCan().write;
-  const save = () => {
-    if (narrowed || view) setSaving(true);
-    else toasts.say({ text: t`Add a filter first, then save the view.` });
-  };
-  const showAll = () => void go({ search: { open: search.open }, replace: true });
-  useKeys({ "/": () => field.current?.focus(), ...(may && { v: save }) });
+  const { view, all: saved, choices, left, narrowed } = views;
+  const clear = () => void go({ search: { open: search.open } });
+  useKeys({ "/": () => field.current?.focus() });
   const unknown = left.join(", ");
-  const days = [search.from, search.to].flatMap((d) => (d ? [dayShort(d, new Date().toISOString())] : [])).join(" – ");
+  const chips = chipsOf(search, known.names);
+  const rows = controls({ search, known, set });
+  const saves = choices.length > 0 && (
+    <PickerButton
+      label={t`Views`}
+      choices={choices}
+      value={view?.id}
+      onPick={(c) => {
+        const v = saved.find((x) => x.id === c.value);
+        if (v) void go({ search: { ...opening(v), open: search.open } });
+      }}
+      onClear={clear}
+    >
+      <Trans>Views</Trans>
+    </PickerButton>
+  );
   return (
     <>
       <div className={css.filters}>
@@ -79,120 +81,46 @@ export const FilterBar = memo(function FilterBar({
           value={typed}
           onChange={(e) => setTyped(e.target.value)}
         />
-        <div className={css.chips}>
-          {onChoosing && (
-            <span className="phone">
-              <Toggle on={choosing} onChange={onChoosing}>
-                <Trans>Select</Trans>
-              </Toggle>
-            </span>
-          )}
-          {views.length > 0 && (
-            <PickerButton
-              label={t`Views`}
-              choices={views}
-              value={view?.id}
-              onPick={(c) => {
-                const v = saved.find((x) => x.id === c.value);
-                if (v) void go({ search: { ...opening(v), open: search.open } });
-              }}
-              onClear={showAll}
-            >
-              <Trans>Views</Trans>
-            </PickerButton>
-          )}
-          <PickerButton
-            label={t`Category`}
-            choices={choices.filter((c) => !picked.includes(c.value))}
-            value={undefined}
-            onPick={(c) => set({ category: withCategory(picked, c.value, parent).join(",") })}
-            onClear={() => set({ category: undefined })}
-          >
-            <Trans>Category</Trans>
-          </PickerButton>
-          {picked.map((slug) => (
-            <Toggle
-              key={slug}
-              on
-              onChange={() => set({ category: picked.filter((c) => c !== slug).join(",") || undefined })}
-            >
-              {name(slug)}
-            </Toggle>
+        <div className={css.controls}>
+          {rows.map((r) => (
+            <span key={r.name}>{r.control}</span>
           ))}
-          <PickerButton
-            label={t`Account`}
-            choices={(all.data ?? []).map((a) => ({
-              value: a.short_id,
-              label: accountName(a),
-              hint: a.iso_currency_code,
-            }))}
-            value={search.account}
-            onPick={(c) => set({ account: c.value })}
-            onClear={() => set({ account: undefined })}
-          >
-            <Trans>Account</Trans>
-          </PickerButton>
-          <PickerButton
-            label={t`Categorized by`}
-            choices={makers()}
-            value={search.filed}
-            onPick={(c) => set({ filed: c.value as TransactionsSearch["filed"] })}
-            onClear={() => set({ filed: undefined })}
-          >
-            <Trans>Categorized by</Trans>
-          </PickerButton>
-          <PickerButton
-            label={t`More filters`}
-            choices={switches
-              .filter((s) => !isOn(search, s.is))
-              .map((s) => ({ value: s.name.id, label: i18n._(s.name) }))}
-            value={undefined}
-            onPick={(c) => set(switches.find((s) => s.name.id === c.value)?.is ?? {})}
-            onClear={() => {}}
-          >
-            <Trans>Filters</Trans>
-          </PickerButton>
-          {switches
-            .filter((s) => isOn(search, s.is))
-            .map((s) => (
-              <Toggle key={s.name.id} on onChange={() => set(without(s.is))}>
-                {i18n._(s.name)}
-              </Toggle>
-            ))}
-          {(search.payee || search.similar || search.counterparty || search.recurring) && (
-            <Toggle
-              on
-              onChange={() =>
-                set({ payee: undefined, similar: undefined, counterparty: undefined, recurring: undefined })
-              }
-            >
-              <Trans>Payee</Trans>
-            </Toggle>
-          )}
-          {days && (
-            <Toggle on onChange={() => set({ from: undefined, to: undefined })}>
-              {days}
-            </Toggle>
-          )}
-          {search.tag && (
-            <Toggle on onChange={() => set({ tag: undefined })}>
-              #{search.tag}
-            </Toggle>
-          )}
-          {narrowed && (
-            <Button kind="quiet" onClick={showAll}>
-              <Trans>Clear filters</Trans>
-            </Button>
-          )}
-          {may && (narrowed || view) && (
-            <Button kind="quiet" icon={view ? "edit" : "plus"} keyed="V" onClick={save}>
-              {view ? (changed ? t`Update view` : t`Edit view`) : t`Save view`}
-            </Button>
-          )}
-          <a className="link" href={exportOf(filtersOf(search))} download title={t`Download these transactions as CSV`}>
-            <Trans>Export</Trans>
-          </a>
+          {saves}
         </div>
+      </div>
+      <div className={css.chips}>
+        <div className={css.small}>
+          <button
+            type="button"
+            className={`${css.all} ${chips.length ? css.some : ""}`}
+            aria-haspopup="dialog"
+            onClick={() => setSheet(true)}
+          >
+            <Icon name="filter" small />
+            {chips.length ? t`Filters ${{ count: chips.length }}` : t`Filters`}
+          </button>
+          {onChoosing && (
+            <Toggle on={choosing} onChange={onChoosing}>
+              <Trans>Select</Trans>
+            </Toggle>
+          )}
+          {saves}
+        </div>
+        {chips.map((c) => (
+          <FilterChip
+            key={c.kind + c.key}
+            kind={c.kind}
+            label={t`Remove filter ${{ kind: c.kind }} ${{ value: c.label }}`}
+            onRemove={() => set(c.off)}
+          >
+            {c.label}
+          </FilterChip>
+        ))}
+        {narrowed && (
+          <Button kind="quiet" onClick={clear}>
+            <Trans>Clear filters</Trans>
+          </Button>
+        )}
       </div>
       {view && left.length > 0 && (
         <div className={css.why}>
@@ -201,9 +129,16 @@ export const FilterBar = memo(function FilterBar({
           </p>
         </div>
       )}
-      {saving && (
+      {sheet && (
         <Suspense>
-          <ViewDialog view={view} filters={filtersOf(search)} left={left} onClose={() => setSaving(false)} />
+          <FilterSheet
+            rows={rows}
+            chips={chips}
+            count={count}
+            onRemove={(c) => set(c.off)}
+            onClear={clear}
+            onClose={() => setSheet(false)}
+          />
         </Suspense>
       )}
     </>

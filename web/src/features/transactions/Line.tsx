@@ -83,6 +83,8 @@ export const Line = memo(function Line(p: LineProps) {
   const name = payee(row);
   const marked = p.current || p.open;
   const tags = row.tags.filter((tag) => tag !== "needs-review");
+  // What the bank says besides the name.
+  const noise = [row.name === name ? null : row.name, row.detail].filter(Boolean).join(" · ");
   const comments = plural(row.comment_count, { one: "# comment", other: "# comments" });
   return (
     <div
@@ -113,13 +115,9 @@ export const Line = memo(function Line(p: LineProps) {
         <a className="cut" href={`${p.address}${row.short_id}`} onClick={(e) => here(e) && p.onOpen(row.short_id)}>
           <bdi>{name}</bdi>
         </a>
-        {row.detail && (
-          <span className={`${css.purpose} cut small dim`} title={row.detail}>
-            <bdi>{row.detail}</bdi>
-          </span>
-        )}
         {row.pending && <Badge mood="pending">{t`pending`}</Badge>}
         {row.linked_transaction_id && <Badge>{row.excluded ? t`duplicate` : t`transfer`}</Badge>}
+        {row.excluded_reason && <Badge>{t`left out`}</Badge>}
         {row.parent_id && <Badge>{t`split`}</Badge>}
         {row.comment_count > 0 && (
           <span className={css.notes} title={comments}>
@@ -127,10 +125,17 @@ export const Line = memo(function Line(p: LineProps) {
             <span className="sr">{comments}</span>
           </span>
         )}
-        <span className={css.tags} title={tags.map((tag) => `#${tag}`).join(" ") || undefined}>
-          {tags.map((tag) => (
-            <Tag key={tag} slug={tag} />
-          ))}
+        <span className={css.rest}>
+          <span className={css.tags} title={tags.map((tag) => `#${tag}`).join(" ") || undefined}>
+            {tags.map((tag) => (
+              <Tag key={tag} slug={tag} />
+            ))}
+          </span>
+          {noise && (
+            <span className={`${css.noise} cut`} title={noise}>
+              <bdi>{noise}</bdi>
+            </span>
+          )}
         </span>
       </span>
       <span className={css.cat} role="cell">
@@ -152,7 +157,11 @@ export const Line = memo(function Line(p: LineProps) {
         <bdi>{row.account_name}</bdi>
       </span>
       <span className={css.amount} role="cell">
-        <Amount value={cents(row.amount)} currency={row.iso_currency_code} quiet={row.pending || row.excluded} />
+        <Amount
+          value={cents(row.amount)}
+          currency={row.iso_currency_code}
+          quiet={row.pending || row.excluded || row.excluded_reason !== null}
+        />
       </span>
     </div>
   );

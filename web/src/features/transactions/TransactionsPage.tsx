@@ -7,7 +7,6 @@ import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { session } from "#/api/session";
 import { mostChosen, type Row } from "#/api/transactions";
 import { useKeys } from "#/lib/keys";
-import { overlay } from "#/lib/overlay";
 import { useSteady } from "#/lib/steady";
 import { AddPayment } from "#/parts/AddPayment";
 import { useCategories } from "#/parts/categories";
@@ -19,23 +18,27 @@ import { Button } from "#/ui/Button";
 import { Bones, Empty } from "#/ui/Card";
 import { Guarded } from "#/ui/Guard";
 import { toasts } from "#/ui/toasts";
+import { sumsOf, sumsOfRows } from "./added";
 import type { Deed } from "./deed";
 import { FilterBar } from "./FilterBar";
 import { bare, filtersOf } from "./filters";
 import list from "./List.module.css";
 import { type Asking, Pickers, type What } from "./Pickers";
 import { Rows } from "./Rows";
+import { Saving } from "./Saving";
+import { SumLine } from "./Sums";
 import css from "./TransactionsPage.module.css";
 import { type Month, monthAt, step } from "./timeline";
 import { useChosen } from "./useChosen";
 import { useList } from "./useList";
 import { useTrial } from "./useTrial";
+import { useView } from "./useView";
 
 // The list does not need it, so the panel is loaded when somebody opens a transaction.
 const Details = lazy(() => import("./Details").then((m) => ({ default: m.Details })));
 // Likewise the actions for many transactions, when some are selected.
-const BulkBar = lazy(() => import("./BulkBar").then((m) => ({ default: m.BulkBar })));
-const TrialStrip = lazy(() => import("./BulkBar").then((m) => ({ default: m.TrialStrip })));
+const BulkBar = lazy(() => import("./later").then((m) => ({ default: m.BulkBar })));
+const TrialStrip = lazy(() => import("./later").then((m) => ({ default: m.TrialStrip })));
 
 export function TransactionsPage() {
   const search = useSearch({ from: "/transactions" });
@@ -46,6 +49,8 @@ export function TransactionsPage() {
   const filters = useMemo(() => filtersOf(search), [key]);
   const canvas = useRef<HTMLDivElement>(null);
   const { line, view, row, counted, stale, error, again } = useList(filters, canvas);
+  const views = useView(search);
+  const sums = useMemo(() => sumsOf(line), [line]);
   const may = useQuery(session).data?.can.write === true;
   const { look, name } = useCategories();
   const edit = useEdit();
@@ -99,7 +104,7 @@ export function TransactionsPage() {
         bad: true,
         text: t`You can select up to ${{ count: i18n.number(mostChosen) }}. Use “Select all” instead.`,
       });
-    if (chosen.ids.size) return void trial.start({ transaction_ids: [...chosen.ids], set: d.set }, d);
+    if (chosen.ids.size) return void trial.start({ transaction_ids: [...chosen.ids.keys()], set: d.set }, d);
     const r = row(current);
     if (!r) return;
     const { category } = d.set;
@@ -152,7 +157,7 @@ export function TransactionsPage() {
   return (
     <div className={open ? css.split : undefined}>
       <div className={css.left}>
-        <Top title={t`Transactions`} sub={counted && `${i18n.number(line.rows)}${stale ? " …" : ""}`}>
+        <Top title={t`Transactions`}>
           {may && (
             <>
               <span className="desk">
@@ -173,14 +178,25 @@ export function TransactionsPage() {
             </>
           )}
         </Top>
-        <FilterBar search={search} choosing={choosing} onChoosing={may ? setChoosing : null} />
+        <FilterBar
+          search={search}
+          count={line.rows}
+          views={views}
+          choosing={choosing}
+          onChoosing={may ? setChoosing : null}
+        />
         <div className={css.why}>
           <LookOnly />
         </div>
+        {counted && (
+          <SumLine count={line.rows} sums={sums}>
+            <Saving search={search} views={views} />
+          </SumLine>
+        )}
         {error && <Fault error={error} what={t`the transactions`} retry={again} />}
         <div
           ref={canvas}
-          className={`${list.canvas} ${open ? list.panelled : ""} ${choosing ? list.choosing : ""} ${css.canvas}`}
+          className={`${list.canvas} ${counted ? list.summed : ""} ${open ? list.panelled : ""} ${choosing ? list.choosing : ""} ${css.canvas}`}
           style={{ height: line.size ? view.top(line.size) + 2 : undefined }}
           role="table"
           aria-label={t`Transactions by month`}
@@ -223,6 +239,8 @@ export function TransactionsPage() {
             chosen.some && (
               <BulkBar
                 count={chosen.all ? line.rows : chosen.ids.size}
+                sums={chosen.all ? sums : sumsOfRows(chosen.ids.values())}
+                days={chosen.all ? [] : [...chosen.ids.values()].map((r) => r.date)}
                 more={chosen.all ? null : line.rows}
                 onAll={chosen.everything}
                 onAsk={ask}
@@ -232,11 +250,7 @@ export function TransactionsPage() {
           )}
         </Suspense>
       </div>
-      {may && !open && !choosing && !chosen.some && (
-        <div className={`phone ${css.add}`} data-floats>
-          <Button kind="filled" icon="plus" aria-label={t`Add transaction`} onClick={() => overlay.set("add")} />
-        </div>
-      )}
+      {(open || choosing || chosen.some) && <span hidden data-full />}
       {open && (
         <Guarded>
           <Suspense>

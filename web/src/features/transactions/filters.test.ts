@@ -1,6 +1,6 @@
 import { i18n } from "@lingui/core";
 import { expect, it } from "vitest";
-import { bare, daysOf, filtersOf, isOn, same, switches, withCategory, without } from "./filters";
+import { bare, daysOf, filtersOf, isOn, same, switches, withCategory, withOne, without, withoutOne } from "./filters";
 
 it("asks only for what the address names", () => {
   expect(filtersOf({ open: "x" })).toEqual({});
@@ -9,6 +9,21 @@ it("asks only for what the address names", () => {
     tags: ["t"],
     start_date: "2026-11-05",
   });
+});
+
+it("asks for any of several tags, and for all accounts", () => {
+  expect(filtersOf({ tag: "a,b", account: "x,y", person: "m", amount: "5..10", pending: false })).toEqual({
+    any_tag: ["a", "b"],
+    account_id: ["x", "y"],
+    user_id: "m",
+    amount: "5..10",
+    pending: false,
+  });
+  expect(withOne("a,b", "c")).toBe("a,b,c");
+  expect(withOne("a,b", "a")).toBe("b,a");
+  expect(withOne(undefined, "a")).toBe("a");
+  expect(withoutOne("a,b", "a")).toBe("b");
+  expect(withoutOne("a", "a")).toBeUndefined();
 });
 
 it("keeps to the days of the filters", () => {

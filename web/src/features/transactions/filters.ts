@@ -18,8 +18,13 @@ export function filtersOf(s: TransactionsSearch): Filters {
     ...(s.comments ? { has_comments: true } : {}),
     ...(s.transfer === undefined ? {} : { transfer: s.transfer }),
     ...(s.pending === undefined ? {} : { pending: s.pending }),
-    ...(s.account ? { account_id: [s.account] } : {}),
-    ...(s.tag ? { tags: [s.tag] } : {}),
+    ...(s.excluded ? { excluded: true } : {}),
+    ...(s.left ? { excluded_reason: s.left } : {}),
+    ...(s.origin ? { origin: s.origin } : {}),
+    ...(s.account ? { account_id: s.account.split(",") } : {}),
+    ...(s.person ? { user_id: s.person } : {}),
+    ...(s.tag ? (s.tag.includes(",") ? { any_tag: s.tag.split(",") } : { tags: [s.tag] }) : {}),
+    ...(s.amount ? { amount: s.amount } : {}),
     ...(s.direction ? { direction: s.direction } : {}),
     ...(s.uncategorized ? { uncategorized: true } : {}),
     ...(s.from ? { start_date: s.from } : {}),
@@ -33,6 +38,14 @@ export const withCategory = (chosen: string[], slug: string, parent: (slug: stri
   slug,
 ];
 
+/** One more of a kind of which an address can have several. */
+export const withOne = (all: string | undefined, one: string) =>
+  [...(all?.split(",") ?? []).filter((x) => x !== one), one].join(",");
+
+/** One less of them. */
+export const withoutOne = (all: string | undefined, one: string) =>
+  (all?.split(",") ?? []).filter((x) => x !== one).join(",") || undefined;
+
 /** The days of a month that the filters leave. */
 export function daysOf(f: Filters, month: string): [string, string] {
   const [a, b] = [firstDay(month), lastDay(month)];
@@ -44,12 +57,20 @@ export const switches: readonly { name: MessageDescriptor; is: TransactionsSearc
   { name: msg`Uncategorized`, is: { uncategorized: true } },
   { name: msg`Money in`, is: { direction: "in" } },
   { name: msg`Money out`, is: { direction: "out" } },
-  { name: msg`Locked`, is: { held: true } },
-  { name: msg`Has comments`, is: { comments: true } },
   { name: msg`Pending`, is: { pending: true } },
   { name: msg`Posted`, is: { pending: false } },
+  { name: msg`Locked`, is: { held: true } },
+  { name: msg`Has comments`, is: { comments: true } },
   { name: msg`Transfers`, is: { transfer: true } },
   { name: msg`Not transfers`, is: { transfer: false } },
+  { name: msg`Duplicates`, is: { excluded: true } },
+  { name: msg`Left out of totals`, is: { left: "any" } },
+  { name: msg`Added manually`, is: { origin: "manual" } },
+  { name: msg`Parts of splits`, is: { origin: "part" } },
+  { name: msg`Categorized by a person`, is: { filed: "user" } },
+  { name: msg`Categorized by a rule`, is: { filed: "rule" } },
+  { name: msg`Categorized by an agent`, is: { filed: "agent" } },
+  { name: msg`Categorized by the bank`, is: { filed: "provider" } },
 ];
 
 type Key = keyof TransactionsSearch;

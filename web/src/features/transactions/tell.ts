@@ -29,6 +29,10 @@ export function tell(a: Annotation, category: (slug: string) => string): string 
       return a.action === "removed" ? t`${who} deleted a comment` : t`${who} commented`;
     case "split":
       return a.action === "removed" ? t`${who} removed the split` : t`${who} split the transaction`;
+    case "excluded_reason":
+      return a.after ? t`${who} left it out of totals` : t`${who} counted it in totals again`;
+    case "refund_of":
+      return a.after ? t`${who} confirmed it as a refund` : t`${who} removed the link to its purchase`;
     case "sync":
       if (a.action === "removed") return t`${who} deleted the transaction`;
       return i18n._(syncs[a.action] ?? msg`Updated by the bank`);

@@ -1,10 +1,13 @@
 import { useState } from "react";
 import type { Row } from "#/api/transactions";
 
-/** Which transactions of the list are selected: some by their ids, or all that match its filters. */
-export type Chosen = { ids: ReadonlySet<string>; all: boolean };
+/**
+ * Which transactions of the list are selected: some by their ids, or all that match its filters. The rows are kept,
+ * because they can be out of sight when they are added up.
+ */
+export type Chosen = { ids: ReadonlyMap<string, Row>; all: boolean };
 
-const none: Chosen = { ids: new Set(), all: false };
+const none: Chosen = { ids: new Map(), all: false };
 
 export function useChosen(row: (index: number) => Row | undefined) {
   const [chosen, set] = useState(none);
@@ -14,28 +17,28 @@ export function useChosen(row: (index: number) => Row | undefined) {
     some: chosen.all || chosen.ids.size > 0,
     has: (id: string) => chosen.all || chosen.ids.has(id),
     toggle(index: number) {
-      const id = row(index)?.id;
-      if (!id) return;
+      const one = row(index);
+      if (!one) return;
       setFrom(index);
       set(({ ids, all }) => {
         if (all) return none;
-        const left = new Set(ids);
-        if (!left.delete(id)) left.add(id);
+        const left = new Map(ids);
+        if (!left.delete(one.id)) left.set(one.id, one);
         return { ids: left, all: false };
       });
     },
     /** Chooses all rows between the last one that was chosen and this one. */
     upTo(index: number) {
       const [a, b] = [from ?? index, index].sort((x, y) => x - y) as [number, number];
-      const more: string[] = [];
+      const more: [string, Row][] = [];
       for (let i = a; i <= b; i++) {
-        const id = row(i)?.id;
-        if (id) more.push(id);
+        const one = row(i);
+        if (one) more.push([one.id, one]);
       }
       setFrom(index);
-      set(({ ids }) => ({ ids: new Set([...ids, ...more]), all: false }));
+      set(({ ids }) => ({ ids: new Map([...ids, ...more]), all: false }));
     },
-    everything: () => set({ ids: new Set(), all: true }),
+    everything: () => set({ ids: new Map(), all: true }),
     clear: () => set(none),
   };
 }

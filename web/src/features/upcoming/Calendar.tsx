@@ -50,7 +50,7 @@ export function Calendar({ month, today, days }: { month: string; today: string;
                     <ul>
                       {items.slice(0, most).map((item) => (
                         <li key={item.recurring_id + (item.due_date ?? "")} title={remark(item, today)}>
-                          <Link to="/transactions" search={{ recurring: item.recurring_id }}>
+                          <Link to="/recurring/$id" params={{ id: item.recurring_id }}>
                             <bdi>{item.name}</bdi>
                           </Link>
                           <span className={item.due_date ? css.late : undefined}>

@@ -18,7 +18,7 @@ export function DayList({ today, days }: { today: string; days: readonly Upcomin
               key={d.date + item.recurring_id + (item.due_date ?? "")}
               name={<bdi>{item.name}</bdi>}
               open={(name) => (
-                <Link to="/transactions" search={{ recurring: item.recurring_id }}>
+                <Link to="/recurring/$id" params={{ id: item.recurring_id }}>
                   {name}
                 </Link>
               )}

@@ -1,0 +1,42 @@
+package payeename
+
+import "sync"
+
+// remembered is how many names each half of the cache holds: a household of a million transactions
+// has some 3,000 payees, and most of what is shown are a few hundred wordings.
+const remembered = 8192
+
+// A cache remembers the names of wordings. When the young half is full, it becomes the old half, so
+// what is in use stays and the cache never holds more than both.
+type cache struct {
+	mu         sync.Mutex
+	young, old map[string]string
+}
+
+var names cache
+
+func (c *cache) name(wording string) string {
+	c.mu.Lock()
+	name, ok := c.young[wording]
+	if !ok {
+		if name, ok = c.old[wording]; ok {
+			c.keep(wording, name)
+		}
+	}
+	c.mu.Unlock()
+	if ok {
+		return name
+	}
+	name = Clean(wording)
+	c.mu.Lock()
+	c.keep(wording, name)
+	c.mu.Unlock()
+	return name
+}
+
+func (c *cache) keep(wording, name string) {
+	if c.young == nil || len(c.young) >= remembered {
+		c.young, c.old = make(map[string]string, remembered), c.young
+	}
+	c.young[wording] = name
+}

@@ -1,0 +1,46 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { answer, api, fresh, type Schemas } from "./client";
+
+export type Payee = Schemas["Payee"];
+export type PayeeDetail = Schemas["PayeeDetail"];
+export type Similar = Schemas["PayeeSimilar"];
+export type Order = "spent" | "count" | "name" | "last";
+
+/** The name of a payee's page in its address. */
+export const payeeAt = (p: Pick<Payee, "payee" | "counterparty">) => p.counterparty?.short_id ?? p.payee;
+
+/** The payees since a day, with what they got; the first page brings those that look like one. */
+export const payees = (query: { start_date?: string; search?: string; sort_by: Order }) =>
+  infiniteQueryOptions({
+    queryKey: ["payees", "list", query],
+    queryFn: ({ signal, pageParam: cursor }) =>
+      answer(
+        api.GET("/api/v1/payees", {
+          params: { query: { ...query, transfer: false, limit: 50, ...(cursor ? { cursor } : { similar: true }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (p) => p.next_cursor || undefined,
+    staleTime: fresh.short,
+  });
+
+/** The payees with most transactions, to choose one of them. */
+export const commonPayees = queryOptions({
+  queryKey: ["payees", "common"],
+  queryFn: ({ signal }) =>
+    answer(
+      api.GET("/api/v1/payees", { params: { query: { sort_by: "count", transfer: false, limit: 500 } }, signal }),
+    ).then((r) => r.payees),
+  staleTime: fresh.short,
+});
+
+export const payeeOf = (id: string) =>
+  queryOptions({
+    queryKey: ["payees", "one", id],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/payees/{payee}", { params: { path: { payee: id } }, signal })),
+    staleTime: fresh.short,
+  });
+
+/** Gives payees one name, which is one change. */
+export const namePayees = (body: Schemas["PayeesNaming"]) => answer(api.POST("/api/v1/payees/name", { body }));

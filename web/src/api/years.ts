@@ -1,0 +1,13 @@
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api, fresh, type Schemas } from "./client";
+
+export type Year = Schemas["Year"];
+export type YearCategory = Schemas["YearCategory"];
+
+/** A year in totals. It is asked for again whenever a transaction changes. */
+export const year = (year: number) =>
+  queryOptions({
+    queryKey: ["transactions", "year", year],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/years/{year}", { params: { path: { year } }, signal })),
+    staleTime: fresh.minute,
+  });

@@ -1,0 +1,56 @@
+import { localDay } from "#/lib/days";
+import { cents, money } from "#/lib/money";
+import type { Known } from "#/parts/addKnown";
+import type { Item } from "#/parts/addQueue";
+
+/** Where one came from, to go back there. Only a path of this app. */
+export const back = (() => {
+  const from = new URLSearchParams(location.search).get("from") ?? "";
+  return /^\/[a-z-]*$/.test(from) ? from : "/transactions";
+})();
+
+/** An empty form. */
+export const fresh = () => ({
+  amount: "",
+  way: "out",
+  payee: "",
+  category: "",
+  account: "",
+  date: localDay(new Date()),
+  memo: "",
+  fault: "",
+  chose: { category: false, account: false },
+});
+
+type State = {
+  known: Known;
+  user: string | null | undefined;
+  queue: Item[];
+  shown: "form" | "done" | "queue";
+  /** The form as it was typed so far: it stays when the page is drawn again. */
+  draft: ReturnType<typeof fresh>;
+  done?: { item: Item; change: string };
+  busy: boolean;
+  draw: (focus?: string) => void;
+  /** Shows in the form what is known now. Nothing that somebody is about to press is replaced. */
+  refill: () => void;
+};
+
+/** The page at this moment. Its parts read and write it, and the entry sets how it is drawn. */
+export const state: State = {
+  known: { accounts: [], payees: [], categories: [] },
+  user: undefined,
+  queue: [],
+  shown: "form",
+  draft: fresh(),
+  busy: false,
+  draw: () => {},
+  refill: () => {},
+};
+
+const account = () => state.known.accounts.find((a) => a.id === state.draft.account) ?? state.known.accounts[0];
+export const currencyOf = () => account()?.currency ?? "EUR";
+export const shownAmount = (amount: number, currency: string) => {
+  const n = cents(amount);
+  return n < 0n ? `+${money(-n, currency)}` : money(n, currency);
+};

@@ -1,0 +1,29 @@
+import { type Payee, type PayeeDetail, payeeAt } from "#/api/payees";
+import { shift } from "#/lib/dates";
+import { type Cents, cents } from "#/lib/money";
+
+export type PayeeMonths = { currency: string; bars: { month: string; value: Cents }[]; total: Cents; count: number };
+
+/** What went to a payee in each of the last 12 months, in the currency with most transactions. */
+export function monthsOf(p: PayeeDetail, last: string): PayeeMonths {
+  const currency = p.totals[0]?.iso_currency_code ?? "";
+  const known = new Map(p.months.filter((m) => m.iso_currency_code === currency).map((m) => [m.month, m]));
+  const bars = Array.from({ length: 12 }, (_, i) => {
+    const month = shift(last, i - 11);
+    const m = known.get(month);
+    return { month, value: m ? cents(m.money_out) - cents(m.money_in) : 0n };
+  });
+  return {
+    currency,
+    bars,
+    total: bars.reduce((n, b) => n + b.value, 0n),
+    count: bars.reduce((n, b) => n + (known.get(b.month)?.count ?? 0), 0),
+  };
+}
+
+/** The payees other than this one by name, each once whatever its currencies. */
+export function otherPayees(all: readonly Payee[], p: PayeeDetail): Payee[] {
+  const by = new Map(all.map((o) => [payeeAt(o), o]));
+  by.delete(payeeAt(p));
+  return [...by.values()].sort((a, b) => a.payee_name.localeCompare(b.payee_name));
+}

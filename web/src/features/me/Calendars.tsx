@@ -1,0 +1,104 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { calendarLinks, makeCalendarLink, revokeCalendarLink } from "#/api/calendar";
+import { session } from "#/api/session";
+import { moment } from "#/lib/dates";
+import { useDeed } from "#/parts/deed";
+import { Fault } from "#/parts/Fault";
+import { FormDialog } from "#/parts/FormDialog";
+import { Once } from "#/parts/Once";
+import { useCan } from "#/parts/rights";
+import { used } from "#/parts/SignIns";
+import { Button } from "#/ui/Button";
+import { Bones, Card } from "#/ui/Card";
+import { Fields, Select } from "#/ui/Form";
+import { Icon } from "#/ui/Icon";
+import { Item, Lines } from "#/ui/Lines";
+
+/** The links by which calendar apps read upcoming payments: yours. */
+export function Calendars() {
+  const can = useCan();
+  const me = useQuery(session).data?.user?.id;
+  const list = useQuery(calendarLinks);
+  const [asks, ask] = useState(false);
+  const make = useDeed({ act: makeCalendarLink, touches: ["me"], quiet: true });
+  const end = useDeed({ act: revokeCalendarLink, touches: ["me"], said: t`Calendar link revoked` });
+  const all = (list.data?.calendar_links ?? []).filter((l) => l.user_id === me);
+  const done = () => {
+    make.reset();
+    ask(false);
+  };
+  return (
+    <Card
+      title={t`Calendar links`}
+      flush
+      aside={
+        can.write && (
+          <Button onClick={() => ask(true)}>
+            <Trans>Create link…</Trans>
+          </Button>
+        )
+      }
+    >
+      {list.error && <Fault error={list.error} what={t`your calendar links`} retry={() => void list.refetch()} />}
+      {!list.data && !list.error && <Bones rows={1} />}
+      {list.data && (
+        <Lines label={t`Calendar links`}>
+          {all.length === 0 && (
+            <Item
+              name={t`No calendar links`}
+              hint={t`A link shows upcoming payments in the calendar on your phone or computer`}
+            />
+          )}
+          {all.map((l) => (
+            <Item
+              key={l.id}
+              mark={<Icon name="calendar" />}
+              name={l.amounts ? t`Upcoming payments with amounts` : t`Upcoming payments without amounts`}
+              hint={t`created ${{ when: moment(l.created_at) }} · ${{ used: used(l.last_used_at) }}`}
+              end={
+                <Button kind="quiet" disabled={end.isPending} onClick={() => end.mutate(l.id)}>
+                  <Trans>Revoke</Trans>
+                </Button>
+              }
+            />
+          ))}
+        </Lines>
+      )}
+      {make.data ? (
+        <Once
+          open
+          title={t`Calendar link`}
+          what={t`link`}
+          secret={make.data.url}
+          onDone={done}
+          hint={t`Subscribe to it in your calendar app. Anyone who has it can read the calendar; revoke it here to stop that.`}
+        />
+      ) : (
+        <FormDialog
+          open={asks}
+          onClose={done}
+          title={t`Create calendar link`}
+          hint={t`Calendar apps read it without a password and may pass it on to other services.`}
+          act={t`Create link`}
+          busy={make.isPending}
+          error={make.error}
+          onSubmit={(f) => make.mutate(f.text("amounts") === "yes")}
+        >
+          <Fields>
+            <Select
+              label={t`Shows`}
+              name="amounts"
+              options={[
+                ["no", t`Payees only`],
+                ["yes", t`Payees and amounts`],
+              ]}
+            />
+          </Fields>
+        </FormDialog>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,29 @@
+import type { Row } from "#/api/transactions";
+import { abs, type Cents, cents } from "#/lib/money";
+import type { Timeline } from "./timeline";
+
+/** What some transactions add up to in one currency, both ways as positive amounts. */
+export type SumIn = { currency: string; in: Cents; out: Cents };
+
+/** The sums of several parts by currency, the largest first. */
+export function added(parts: Iterable<SumIn>): SumIn[] {
+  const by = new Map<string, SumIn>();
+  for (const p of parts) {
+    const was = by.get(p.currency);
+    by.set(p.currency, { currency: p.currency, in: (was?.in ?? 0n) + p.in, out: (was?.out ?? 0n) + p.out });
+  }
+  const size = (s: SumIn) => s.in + s.out;
+  return [...by.values()].sort((a, b) => (size(b) > size(a) ? 1 : size(b) < size(a) ? -1 : 0));
+}
+
+/** The sums of a whole list. */
+export const sumsOf = (line: Timeline) => added(line.months.flatMap((m) => m.sums));
+
+/** The sums of some rows. */
+export const sumsOfRows = (rows: Iterable<Pick<Row, "amount" | "iso_currency_code">>) =>
+  added(
+    [...rows].map((r) => {
+      const n = cents(r.amount);
+      return { currency: r.iso_currency_code, in: n < 0n ? abs(n) : 0n, out: n > 0n ? n : 0n };
+    }),
+  );

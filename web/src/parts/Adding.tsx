@@ -1,0 +1,62 @@
+import { plural, t } from "@lingui/core/macro";
+import { useQueryClient } from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { overlay } from "#/lib/overlay";
+import { useCan } from "#/parts/rights";
+import { Icon } from "#/ui/Icon";
+import css from "./Adding.module.css";
+import { install, waiting, whenever } from "./addQueue";
+
+const PaymentForm = lazy(() => import("./PaymentForm").then((m) => ({ default: m.PaymentForm })));
+
+/** The screens of a phone's bar on which the button floats. */
+const tabs = ["/", "/review", "/transactions", "/budget"];
+
+/** Adding from anywhere: the form as the search opens it, a phone's button, and what still waits to be sent. */
+export function Adding() {
+  const open = overlay.use() === "add";
+  const can = useCan();
+  const client = useQueryClient();
+  const path = useLocation({ select: (l) => l.pathname });
+  const [waits, setWaits] = useState(0);
+  useEffect(() => {
+    void install();
+    const count = () =>
+      waiting().then(
+        (all) => setWaits(all.length),
+        () => {},
+      );
+    void count();
+    whenever((s) => {
+      if (s.done.size) void client.invalidateQueries();
+      void count();
+    });
+  }, [client]);
+  return (
+    <>
+      {can.write && tabs.includes(path) && (
+        <aside aria-label={t`Add transaction`}>
+          <a
+            className={css.add}
+            data-floats
+            href={`/add?from=${path}`}
+            aria-label={
+              waits
+                ? plural(waits, { one: "Add transaction, # not sent yet", other: "Add transaction, # not sent yet" })
+                : t`Add transaction`
+            }
+          >
+            <Icon name="plus" />
+            {waits > 0 && (
+              <span className={css.wait} aria-hidden="true">
+                {waits}
+              </span>
+            )}
+          </a>
+        </aside>
+      )}
+      <Suspense>{open && <PaymentForm onClose={() => overlay.set(null)} />}</Suspense>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import { t } from "@lingui/core/macro";
+import { useState } from "react";
+import { namePayees, type Similar } from "#/api/payees";
+import { useDeed } from "./deed";
+import { deeds } from "./deeds";
+
+/** What a new name for a payee changes. */
+const touches = ["payees", "counterparties", "transactions", "changes", "rules", "recurring", "review"];
+
+/** Gives payees one name, with Undo. */
+export const useNaming = (merges: boolean) =>
+  useDeed({
+    act: async (body: Parameters<typeof namePayees>[0]) => {
+      const r = await namePayees(body);
+      if (r.change_id) deeds.did([r.change_id]);
+      return r;
+    },
+    touches,
+    said: (r) =>
+      merges ? t`Merged into ${{ payee: r.counterparty.name }}` : t`Renamed to ${{ payee: r.counterparty.name }}`,
+    change: (r) => r.change_id,
+  });
+
+const place = "payees-apart";
+
+const key = (set: readonly Similar[]) =>
+  set
+    .map((s) => s.payee)
+    .sort()
+    .join(" ");
+
+const read = (): string[] => {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(place) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((k) => typeof k === "string") : [];
+  } catch {
+    return [];
+  }
+};
+
+/** The sets of payees that nobody has said are different, and a way to say so. This browser keeps it. */
+export function useApart(sets: readonly (readonly Similar[])[]) {
+  const [apart, setApart] = useState(read);
+  return {
+    open: sets.filter((s) => !apart.includes(key(s))),
+    part(set: readonly Similar[]) {
+      const next = [...new Set([...apart, key(set)])].slice(-200);
+      localStorage.setItem(place, JSON.stringify(next));
+      setApart(next);
+    },
+  };
+}

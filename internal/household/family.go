@@ -183,8 +183,8 @@ func (f *story) subscription(day int) {
 }
 
 // events makes what happened lately and what the screens are about: a charge that came twice, a
-// purchase that was given back, a carpenter whose bill made last month cost more than this one, and tickets
-// that break a budget.
+// purchase that was given back, a carpenter whose bill made last month cost more than this one, and
+// tickets that break a budget.
 func (f *story) events() {
 	told := f.h.Options.Family
 	ago := int(told.Sub(f.today).Hours()) / 24

@@ -49,7 +49,7 @@ type Filter struct {
 	HasComments     *bool           `json:"has_comments,omitempty" doc:"true: has comments; false: has none"`
 	Transfer        *bool           `json:"transfer,omitempty" doc:"true: only sides of confirmed transfers; false: none of them"`
 	Excluded        *bool           `json:"excluded,omitempty" doc:"true: only duplicates that totals skip; false: none of them"`
-	ExcludedReason  *string         `json:"excluded_reason,omitempty" enum:"reimbursed,duplicate,other,any,none" doc:"Left out of totals by somebody, for this reason; any: for any reason; none: not left out"`
+	ExcludedReason  *string         `json:"excluded_reason,omitempty" enum:"reimbursed,duplicate,other,any,none" doc:"Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded"`
 	IDs             []string        `json:"ids,omitempty" maxItems:"100" minLength:"1" doc:"Only these transactions: short ids or UUIDs"`
 	Rows            *string         `json:"rows,omitempty" enum:"leaves,bank" doc:"bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction"`
 	ParentID        *string         `json:"parent_id,omitempty" minLength:"1" doc:"The parts of this split transaction"`

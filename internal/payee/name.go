@@ -204,8 +204,8 @@ const (
 	mostValues   = 50   // in a condition
 )
 
-// ruleFor returns the rule that links new transactions of payees, with a condition for each way in
-// which banks write them.
+// ruleFor returns a rule that assigns a counterparty to new transactions of these payees. Its
+// conditions are made from the texts that banks have written for each of them.
 func ruleFor(ctx context.Context, tx pg.Tx, keys []id.Key, into counterparty.Counterparty) (rulebook.RuleSpec, error) {
 	var leaves []leaf
 	for _, k := range keys {

@@ -130,7 +130,7 @@ func (h *house) serve(t *testing.T) {
 	})
 	select {
 	case <-serving:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("the server does not start")
 	}
 }
@@ -198,7 +198,7 @@ func (h *house) begin(t *testing.T, at, body string) string {
 // settle waits until what was linked has been read.
 func (h *house) settle(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); h.count(t, `select count(*) from job
+	for deadline := time.Now().Add(5 * time.Minute); h.count(t, `select count(*) from job
 		where state in ('queued', 'running')`) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the jobs do not end")

@@ -48,7 +48,7 @@ func TestPayeesStory(t *testing.T) {
 	b.do(t, step{Do: "see", Text: "1 suggestion"}) // and none of one's own account
 	b.do(t, step{Do: "says", Name: "main", Text: h.paidTo(t, "EDEKA")})
 	b.whole(t, axe)
-	act("Merge 2", "Merged into Edeka")
+	act("Merge 2: Edeka, Edeka", "Merged into Edeka")
 	h.named(t, 3, "Edeka")
 	b.do(t, step{Do: "says", Name: "main", Text: h.paidTo(t, "EDEKA", "CARD PAYMENT 4421 EDEKA 5426")})
 	if v := b.look(t); strings.Contains(v.Text, "Same payee?") {
@@ -92,7 +92,7 @@ func TestPayeesStory(t *testing.T) {
 	back("h1", "Edeka")
 
 	b.screen(t, list, "Same payee?")
-	act("Don’t merge", "Most spent")
+	act("Don’t merge: Edeka, Edeka", "Most spent")
 	b.do(t, step{Do: "idle"})
 	if v := b.look(t); strings.Contains(v.Text, "Same payee?") {
 		t.Errorf("it is asked again:\n%s", v.Text)

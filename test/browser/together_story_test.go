@@ -131,12 +131,13 @@ func sessionEnds(t *testing.T, h *house) {
 	}
 }
 
-// within holds what a person sees to five seconds.
+// within holds what a person sees to half a minute, on however busy a machine: without the pulse it
+// would never come.
 func within(t *testing.T, what string, see func()) {
 	t.Helper()
 	start := time.Now()
 	see()
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("%s after %s", what, took)
 	}
 }

@@ -51,15 +51,15 @@ func TestYear(t *testing.T) { //nolint:paralleltest // one house, and one browse
 	b.do(t, step{Do: "see", Text: "Groceries"})
 	b.whole(t, axe)
 	b.screen(t, "/transactions?open="+one, "Bank details")
-	b.do(t, step{Do: "choose", Name: "Totals", Value: "Left out: Reimbursed"})
-	b.do(t, step{Do: "see", Text: "Left out of totals"})
+	b.do(t, step{Do: "choose", Name: "Totals", Value: "Excluded: Reimbursed"})
+	b.do(t, step{Do: "see", Text: "Excluded from totals"})
 	b.do(t, step{Do: "see", Text: "excluded from totals"})
 	b.do(t, step{Do: "click", Name: "Undo"})
 	b.do(t, step{Do: "see", Text: "Undone"})
 	if again := spending(); again != before {
 		t.Errorf("after the undo %s, and %s before", again, before)
 	}
-	b.do(t, step{Do: "choose", Name: "Totals", Value: "Left out: Reimbursed"})
+	b.do(t, step{Do: "choose", Name: "Totals", Value: "Excluded: Reimbursed"})
 	b.do(t, step{Do: "see", Text: "excluded from totals"})
 	b.whole(t, axe)
 	if after := spending(); after == before {

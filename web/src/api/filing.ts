@@ -47,7 +47,4 @@ export const deleteTag = (slug: string) => answer(api.DELETE("/api/v1/tags/{slug
 export const changePayee = ({ id, ...body }: Schemas["PatchCounterparty"] & { id: string }) =>
   answer(api.PATCH("/api/v1/counterparties/{id}", { ...at(id), body }));
 
-export const mergePayee = ({ id, into }: { id: string; into: string }) =>
-  answer(api.POST("/api/v1/counterparties/{id}/merge", { ...at(id), body: { into } }));
-
 export const deletePayee = (id: string) => answer(api.DELETE("/api/v1/counterparties/{id}", at(id)));

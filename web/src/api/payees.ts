@@ -25,15 +25,19 @@ export const payees = (query: { start_date?: string; search?: string; sort_by: O
     staleTime: fresh.short,
   });
 
-/** The payees with most transactions, to choose one of them. */
-export const commonPayees = queryOptions({
-  queryKey: ["payees", "common"],
-  queryFn: ({ signal }) =>
-    answer(
-      api.GET("/api/v1/payees", { params: { query: { sort_by: "count", transfer: false, limit: 500 } }, signal }),
-    ).then((r) => r.payees),
-  staleTime: fresh.short,
-});
+/** The payees with most transactions, to choose one of them; those of transfers alone only if asked for. */
+export const commonPayees = ({ transfers }: { transfers: boolean }) =>
+  queryOptions({
+    queryKey: ["payees", "common", transfers],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/payees", {
+          params: { query: { sort_by: "count", limit: 500, ...(transfers ? {} : { transfer: false }) } },
+          signal,
+        }),
+      ).then((r) => r.payees),
+    staleTime: fresh.short,
+  });
 
 export const payeeOf = (id: string) =>
   queryOptions({

@@ -9023,7 +9023,7 @@ export interface components {
             /** @description true: only duplicates that totals skip; false: none of them */
             excluded?: boolean;
             /**
-             * @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out
+             * @description Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded
              * @enum {string}
              */
             excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
@@ -14251,7 +14251,7 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
-                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                /** @description Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded */
                 excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
@@ -15211,7 +15211,7 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
-                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                /** @description Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded */
                 excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
@@ -16886,7 +16886,7 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
-                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                /** @description Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded */
                 excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
@@ -17120,7 +17120,7 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
-                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                /** @description Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded */
                 excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
@@ -17225,7 +17225,7 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
-                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                /** @description Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded */
                 excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
@@ -17330,7 +17330,7 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
-                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                /** @description Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded */
                 excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];
@@ -17453,7 +17453,7 @@ export interface operations {
                 transfer?: boolean;
                 /** @description true: only duplicates that totals skip; false: none of them */
                 excluded?: boolean;
-                /** @description Left out of totals by somebody, for this reason; any: for any reason; none: not left out */
+                /** @description Excluded from totals by somebody, for this reason; any: for any reason; none: not excluded */
                 excluded_reason?: "reimbursed" | "duplicate" | "other" | "any" | "none";
                 /** @description Only these transactions: short ids or UUIDs */
                 ids?: string[];

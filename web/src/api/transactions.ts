@@ -170,26 +170,6 @@ export const summary = (query: SummaryQuery) =>
     staleTime: fresh.minute,
   });
 
-/** The payees with the most transactions, to choose from. */
-export const payees = queryOptions({
-  queryKey: ["transactions", "payees"],
-  queryFn: ({ signal }) =>
-    answer(
-      api.GET("/api/v1/transactions/summary", {
-        params: {
-          query: {
-            group_by: ["payee"],
-            include: ["transfers", "excluded", "hidden"],
-            sort_by: "count",
-            limit: 500,
-          },
-        },
-        signal,
-      }),
-    ),
-  staleTime: fresh.minute,
-});
-
 /** Totals as a table. */
 export const table = (query: TableQuery) => summary(query);
 

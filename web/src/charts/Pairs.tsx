@@ -1,5 +1,5 @@
 import { scaleBand, scaleLinear } from "d3-scale";
-import { monthAbbr, monthName } from "#/lib/dates";
+import { monthAbbr, monthName, shift } from "#/lib/dates";
 import { type Cents, length } from "#/lib/money";
 import css from "./Chart.module.css";
 import { Frame } from "./Frame";
@@ -18,7 +18,7 @@ export function Pairs(p: {
   say: (c: Cents) => string;
   axis: (c: Cents) => string;
 }) {
-  const months = Array.from({ length: 12 }, (_, i) => `${p.year}-${String(i + 1).padStart(2, "0")}`);
+  const months = Array.from({ length: 12 }, (_, i) => shift(`${p.year}-01`, i));
   const at = (all: readonly Cents[], i: number) => all[i] ?? 0n;
   return (
     <Frame

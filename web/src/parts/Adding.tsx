@@ -1,12 +1,13 @@
 import { plural, t } from "@lingui/core/macro";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
+import { session } from "#/api/session";
 import { overlay } from "#/lib/overlay";
 import { useCan } from "#/parts/rights";
 import { Icon } from "#/ui/Icon";
 import css from "./Adding.module.css";
-import { install, waiting, whenever } from "./addQueue";
+import { handOver, install, waiting, whenever } from "./addQueue";
 
 const PaymentForm = lazy(() => import("./PaymentForm").then((m) => ({ default: m.PaymentForm })));
 
@@ -18,21 +19,30 @@ export function Adding() {
   const open = overlay.use() === "add";
   const can = useCan();
   const client = useQueryClient();
+  const me = useQuery(session).data?.user?.id;
   const path = useLocation({ select: (l) => l.pathname });
   const [waits, setWaits] = useState(0);
+  useEffect(() => void install(), []);
   useEffect(() => {
-    void install();
+    if (!me) return;
+    let here = true;
     const count = () =>
-      waiting().then(
-        (all) => setWaits(all.length),
+      waiting(me).then(
+        (all) => here && setWaits(all.length),
         () => {},
       );
+    void handOver(me).catch(() => {});
     void count();
-    whenever((s) => {
+    const stop = whenever((s) => {
       if (s.done.size) void client.invalidateQueries();
       void count();
     });
-  }, [client]);
+    return () => {
+      here = false;
+      setWaits(0);
+      stop();
+    };
+  }, [client, me]);
   return (
     <>
       {can.write && tabs.includes(path) && (

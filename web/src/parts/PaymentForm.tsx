@@ -34,7 +34,8 @@ export function PaymentForm({
   onClose: () => void;
 }) {
   const me = useQuery(session).data?.user?.id ?? "";
-  const known = useQuery({ ...usual(me), enabled: !row && me !== "" }).data;
+  const asked = useQuery({ ...usual(me), enabled: !row && me !== "" });
+  const known = asked.data;
   const all = known?.accounts ?? [];
   const here = account && !all.some((a) => a.id === account) ? [[account, t`This account`] as const] : [];
   const names = useId();
@@ -97,7 +98,7 @@ export function PaymentForm({
       }
       act={row ? t`Save` : t`Add transaction`}
       busy={save.isPending}
-      error={save.error}
+      error={save.error ?? asked.error}
       onSubmit={submit}
     >
       <Fields>

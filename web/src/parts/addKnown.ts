@@ -4,6 +4,9 @@ export type Payee = { name: string; count: number; category?: string; account?: 
 export type Category = { slug: string; name: string; children: { slug: string; name: string }[] };
 export type Known = { accounts: Account[]; payees: Payee[]; categories: Category[] };
 
+/** Before anything is known. */
+export const nothing = (): Known => ({ accounts: [], payees: [], categories: [] });
+
 type RawAccount = {
   id: string;
   name: string;

@@ -1,3 +1,5 @@
+import type { Known } from "./addKnown";
+
 /**
  * Payments that are on their way: each is kept on the device before it is sent, and until the server has it. It is in
  * the books once, however often it is sent: the server knows it by its reference.
@@ -21,12 +23,15 @@ export type Item = {
   body: Body;
   /** Shown with its amount while it waits. */
   currency: string;
-  /** Why the server does not take it. It is not sent again, but edited or removed. */
+  /** Why the server does not take it. It is not sent again, and stays until somebody removes it. */
   fault?: string;
 };
 
-/** What came of sending: those that are in, with the changes that undo them, and why the rest waits. */
-export type Sent = { done: Map<string, string>; waits?: "offline" | "signed-out" };
+/**
+ * The result of sending: those that are in, with the changes that undo them, who is signed in if that was asked, and
+ * why the rest waits.
+ */
+export type Sent = { done: Map<string, string>; user?: string; waits?: "offline" | "signed-out" };
 
 let opened: Promise<IDBDatabase> | undefined;
 
@@ -57,19 +62,28 @@ async function run<T>(store: string, mode: IDBTransactionMode, f: (s: IDBObjectS
   });
 }
 
-/** Those that wait, oldest first. */
-export async function waiting(): Promise<Item[]> {
-  const all = (await run("queue", "readonly", (s) => s.getAll())) as Item[];
-  return all.sort((a, b) => a.at - b.at || a.id.localeCompare(b.id));
+const everybodys = (): Promise<Item[]> => run("queue", "readonly", (s) => s.getAll());
+
+/** Those of this person that wait, oldest first. A phone may be shared, so nobody gets those of somebody else. */
+export async function waiting(user: string | null | undefined): Promise<Item[]> {
+  if (!user) return [];
+  const own = (await everybodys()).filter((i) => i.user === user);
+  return own.sort((a, b) => a.at - b.at || a.id.localeCompare(b.id));
 }
 
 export const keep = (i: Item) => run("queue", "readwrite", (s) => s.put(i));
 export const drop = (id: string) => run("queue", "readwrite", (s) => s.delete(id));
 
 /** Names that the page needs without a network: accounts, payees and categories as they were last. */
-export const remember = (user: string, known: unknown) =>
-  run("known", "readwrite", (s) => s.put({ user, known }, "it"));
-export const remembered = () => run("known", "readonly", (s) => s.get("it"));
+export const remember = (user: string, known: Known) => run("known", "readwrite", (s) => s.put({ user, known }, "it"));
+export const remembered = (): Promise<{ user: string; known: Known } | undefined> =>
+  run("known", "readonly", (s) => s.get("it"));
+
+/** Forgets the names of somebody else, because without a network the page belongs to the person they were kept for. */
+export async function handOver(user: string) {
+  const kept = await remembered();
+  if (kept && kept.user !== user) await run("known", "readwrite", (s) => s.delete("it"));
+}
 
 /** Who is signed in; null for nobody, undefined if the server cannot be asked. */
 export async function whoIs(): Promise<string | null | undefined> {
@@ -107,12 +121,11 @@ async function post(i: Item): Promise<Response | undefined> {
 
 async function sendAll(): Promise<Sent> {
   const done = new Map<string, string>();
-  const all = (await waiting()).filter((i) => !i.fault);
-  if (!all.length) return { done };
+  if (!(await everybodys()).some((i) => !i.fault)) return { done }; // the server need not be asked who is signed in
   const user = await whoIs();
   if (!user) return { done, waits: user === null ? "signed-out" : "offline" };
-  for (const i of all) {
-    if (i.user !== user) continue;
+  for (const i of await waiting(user)) {
+    if (i.fault) continue;
     const r = await post(i);
     if (r?.ok) {
       await drop(i.id);
@@ -120,17 +133,21 @@ async function sendAll(): Promise<Sent> {
       continue;
     }
     const fault = r && (await refused(r));
-    if (fault === undefined) return { done, waits: r?.status === 401 ? "signed-out" : "offline" };
+    if (fault === undefined) return { done, user, waits: r?.status === 401 ? "signed-out" : "offline" };
     await keep({ ...i, fault });
   }
-  return { done };
+  return { done, user };
 }
 
 /** Sends what waits. One tab of a browser does it at a time. */
 export const send = (): Promise<Sent> =>
   navigator.locks ? navigator.locks.request("coffer-queue", sendAll) : sendAll();
 
-type Policies = { createPolicy(n: string, r: object): { createScriptURL(s: string): string } };
+type Policy = { createScriptURL(s: string): string };
+type Policies = { createPolicy(n: string, r: object): Policy };
+
+/** It is kept because the browser throws if a policy of the same name is made twice. */
+let policy: Policy | undefined;
 
 /** Lets the browser keep the app's files. The policy of the page allows this one script and no other. */
 export async function install() {
@@ -141,26 +158,38 @@ export async function install() {
     if (s !== path) throw new TypeError("not the service worker");
     return s;
   };
-  const url = types ? types.createPolicy("coffer", { createScriptURL }).createScriptURL(path) : path;
+  if (types) policy ??= types.createPolicy("coffer", { createScriptURL });
+  const url = policy?.createScriptURL(path) ?? path;
   await navigator.serviceWorker.register(url).catch(() => {}); // without it, everything works while there is a network
 }
 
 const soon = 2000;
 const late = 60_000;
 
-/** Sends what waits now, when the network is back, when somebody looks at the page, and again if that fails. */
-export function whenever(told: (s: Sent) => void) {
+/**
+ * Sends what waits now, when the network is back, when somebody looks at the page, and again if that fails. Returns the
+ * function that stops it.
+ */
+export function whenever(told: (s: Sent) => void): () => void {
+  const end = new AbortController();
+  const { signal } = end;
   let pause = soon;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const go = async () => {
     clearTimeout(timer);
     const s = await send().catch((): Sent => ({ done: new Map(), waits: "offline" }));
+    if (signal.aborted) return;
     told(s);
     pause = s.done.size || !s.waits ? soon : Math.min(pause * 2, late);
+    clearTimeout(timer); // of another run that has ended in the meantime
     // Another tab may have put something down, so it looks now and then in any case.
     timer = setTimeout(() => void go(), s.waits && document.visibilityState === "visible" ? pause : late);
   };
-  addEventListener("online", () => void go());
-  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && void go());
+  addEventListener("online", () => void go(), { signal });
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && void go(), { signal });
   void go();
+  return () => {
+    end.abort();
+    clearTimeout(timer);
+  };
 }

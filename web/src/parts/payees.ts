@@ -4,8 +4,19 @@ import { namePayees, type Similar } from "#/api/payees";
 import { useDeed } from "./deed";
 import { deeds } from "./deeds";
 
-/** What a new name for a payee changes. */
-const touches = ["payees", "counterparties", "transactions", "changes", "rules", "recurring", "review"];
+/** What shows the names of payees, and so changes with one. */
+export const touches = [
+  "payees",
+  "counterparties",
+  "transactions",
+  "changes",
+  "rules",
+  "recurring",
+  "review",
+  "findings",
+  "overview",
+  "accounts",
+];
 
 /** Gives payees one name, with Undo. */
 export const useNaming = (merges: boolean) =>

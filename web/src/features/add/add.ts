@@ -2,55 +2,72 @@ import { t } from "@lingui/core/macro";
 import { localDay } from "#/lib/days";
 import { text } from "#/lib/money";
 import { typed } from "#/lib/typed";
-import { drop, type Item, keep, remembered, type Sent, send, waiting } from "#/parts/addQueue";
+import { drop, type Item, keep, type Sent, send, waiting } from "#/parts/addQueue";
+import { meet } from "./meet";
 import { currencyOf, fresh, state } from "./state";
+
+/** Shows what is wrong, at the field that is at fault; without one, at the first. */
+function wrong(fault: string, at: typeof state.draft.at) {
+  state.draft.fault = fault;
+  state.draft.at = at;
+  state.draw(at || "amount");
+}
 
 /** Keeps what was typed, sends it, and shows what came of it. */
 export async function add() {
   const n = typed(state.draft.amount);
   const to = state.draft.account || state.known.accounts[0]?.id;
-  const wrong = (fault: string, focus: string) => {
-    state.draft.fault = fault;
-    state.draw(focus);
-  };
   if (n === null || n <= 0n) return wrong(t`Enter an amount, for example 12.50.`, "amount");
   if (!state.draft.payee.trim()) return wrong(t`Enter a payee.`, "payee");
-  if (!to) return wrong(t`Open this page once while you’re online, so that it knows your accounts.`, "account");
+  // Nothing is kept that is nobody's: nobody could send it later.
+  if (!to || !state.owner)
+    return wrong(t`Open this page once while you’re online, so that it knows your accounts.`, "account");
   if (state.busy) return;
   state.busy = true;
-  const owner = state.user ?? ((await remembered()) as { user: string } | undefined)?.user ?? "";
-  const item: Item = {
-    id: crypto.randomUUID(),
-    user: owner,
-    at: Date.now(),
-    currency: currencyOf(),
-    body: {
-      account_id: to,
-      amount: Number(text(state.draft.way === "in" ? -n : n)),
-      date: state.draft.date || localDay(new Date()),
-      payee: state.draft.payee.trim(),
-      ...(state.draft.category && { category: state.draft.category }),
-      ...(state.draft.memo.trim() && { detail: state.draft.memo.trim() }),
-    },
-  };
+  try {
+    await deliver({
+      id: crypto.randomUUID(),
+      user: state.owner,
+      at: Date.now(),
+      currency: currencyOf(),
+      body: {
+        account_id: to,
+        amount: Number(text(state.draft.way === "in" ? -n : n)),
+        date: state.draft.date || localDay(new Date()),
+        payee: state.draft.payee.trim(),
+        ...(state.draft.category && { category: state.draft.category }),
+        ...(state.draft.memo.trim() && { detail: state.draft.memo.trim() }),
+      },
+    });
+  } finally {
+    state.busy = false;
+  }
+}
+
+async function deliver(item: Item) {
   try {
     await keep(item);
   } catch {
-    state.busy = false;
-    return wrong(t`This browser can’t keep it. Leave private browsing and try again.`, "amount");
+    return wrong(t`This browser can’t keep it. Leave private browsing and try again.`, "");
   }
   const first = await Promise.race([
     send().catch(() => undefined),
     new Promise<undefined>((yes) => setTimeout(yes, 4000)),
   ]);
-  state.busy = false;
-  state.queue = await waiting();
-  const mine = state.queue.find((q) => q.id === item.id);
+  if ((first?.user ?? state.owner) !== item.user) {
+    // Somebody else has signed in here. It stays in the form, and they add it to an account of theirs.
+    await drop(item.id);
+    void meet();
+    return;
+  }
+  const left = await waiting(item.user).catch(() => (first?.done.has(item.id) ? [] : [item]));
+  const mine = left.find((q) => q.id === item.id);
   if (mine?.fault) {
     await drop(item.id);
-    state.queue = state.queue.filter((q) => q.id !== item.id);
-    return wrong(mine.fault, "amount");
+    state.queue = left.filter((q) => q.id !== item.id);
+    return wrong(mine.fault, "");
   }
+  state.queue = left;
   if (first?.waits) state.user = first.waits === "signed-out" ? null : undefined;
   state.draft = fresh();
   state.shown = mine ? "queue" : "done";
@@ -61,9 +78,10 @@ export async function add() {
 /** Draws what came of sending what waited, unless somebody is busy here. */
 export async function told(s: Sent) {
   if (state.busy) return;
+  if (s.user && s.user !== state.owner) return meet();
   if (s.waits === "signed-out") state.user = null;
   const before = state.queue;
-  state.queue = await waiting();
+  state.queue = await waiting(state.owner).catch(() => before);
   if (state.busy || (state.queue.length === before.length && !state.queue.some((i) => i.fault))) return;
   if (state.shown === "form") state.refill();
   else if (state.shown === "queue") {

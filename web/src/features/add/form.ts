@@ -28,12 +28,11 @@ export function form() {
     enterkeyhint: "next",
     placeholder: money(0n, currencyOf()),
     "aria-label": t`Amount`,
-    "aria-describedby": "fault",
     required: true,
     maxlength: 20,
   });
   amount.value = state.draft.amount;
-  const fault = el("p", { id: "fault", class: "fault", role: "alert" }, state.draft.fault);
+  const fault = el("p", { id: "fault", class: "fault", role: "alert" });
   const label = () => {
     const n = typed(state.draft.amount);
     const sum = n !== null && n > 0n ? money(n, currencyOf()) : "";
@@ -42,7 +41,6 @@ export function form() {
   };
   amount.addEventListener("input", () => {
     state.draft.amount = amount.value;
-    fault.textContent = state.draft.fault = "";
     label();
   });
   const way = (value: string, name: string) => {
@@ -75,6 +73,25 @@ export function form() {
     state.draft.chose.account = true;
     label();
   });
+  const mark = () => {
+    fault.textContent = state.draft.fault;
+    for (const f of [amount, payee, from]) {
+      const bad = state.draft.fault !== "" && state.draft.at === f.id;
+      for (const [name, value] of [
+        ["aria-invalid", "true"],
+        ["aria-describedby", "fault"],
+      ] as const)
+        if (bad) f.setAttribute(name, value);
+        else f.removeAttribute(name);
+    }
+  };
+  mark();
+  /** A fault goes when its field changes; one that is of no field goes with any. */
+  const mended = (id: string) => {
+    if (!state.draft.fault || (state.draft.at && state.draft.at !== id)) return;
+    state.draft.fault = state.draft.at = "";
+    mark();
+  };
   const followed = () => {
     category.value = state.draft.category;
     if (category.selectedIndex < 0) category.value = "";
@@ -93,6 +110,7 @@ export function form() {
             on: {
               click: () => {
                 payee.value = state.draft.payee = p.name;
+                mended("payee");
                 follow(p);
                 followed();
                 suggest();
@@ -138,6 +156,7 @@ export function form() {
       for (const x of [{ slug: c.slug, name: c.name }, ...c.children]) group.append(new Option(x.name, x.slug));
       category.append(group);
     }
+    if (state.known.accounts.length) mended("account");
     from.replaceChildren(...state.known.accounts.map((a) => new Option(a.name, a.id)));
     follow(named(state.known.payees, state.draft.payee));
     followed();
@@ -154,6 +173,7 @@ export function form() {
         class: "box",
         novalidate: true,
         on: {
+          input: (e) => mended((e.target as HTMLElement).id),
           submit: (e) => {
             e.preventDefault();
             void add();

@@ -2,12 +2,12 @@ import { i18n } from "@lingui/core";
 import { t } from "@lingui/core/macro";
 import { keepTexts, language, loadTexts } from "#/lib/language";
 import { locale } from "#/lib/locale";
-import { ask, type Known } from "#/parts/addKnown";
-import { install, remember, remembered, waiting, whenever, whoIs } from "#/parts/addQueue";
+import { install, remembered, whenever, whoIs } from "#/parts/addQueue";
 import "./add.css";
 import { told } from "./add";
 import { el, icon } from "./dom";
 import { form } from "./form";
+import { meet } from "./meet";
 import { queued, success } from "./sent";
 import { back, state } from "./state";
 
@@ -38,29 +38,20 @@ async function begin() {
   i18n.loadAndActivate({ locale: language, locales: locale, messages: {} });
   keepTexts((m) => i18n.load(language, m));
   await loadTexts("add");
-  const kept = (await remembered().catch(() => undefined)) as { user: string; known: Known } | undefined;
-  state.queue = await waiting().catch(() => []);
+  const kept = await remembered().catch(() => undefined);
   if (kept) {
     state.known = kept.known;
-    state.user = kept.user;
+    state.user = state.owner = kept.user;
   }
   state.draw("amount");
-  state.user = await whoIs();
-  if (state.user) {
-    try {
-      state.known = await ask(state.user);
-      await remember(state.user, state.known).catch(() => {});
-    } catch {
-      state.user = undefined; // what was kept is good enough
-    }
-  }
-  if (state.shown === "form") state.refill();
-  const again = async () => {
-    state.user = navigator.onLine ? await whoIs() : undefined;
-    if (state.shown === "form") state.refill();
-  };
-  addEventListener("online", () => void again());
-  addEventListener("offline", () => void again());
+  await meet();
+  addEventListener("online", () => void meet());
+  addEventListener("offline", () => void meet());
+  document.addEventListener("visibilitychange", async () => {
+    if (document.visibilityState !== "visible") return;
+    const user = await whoIs(); // another tab may have signed in somebody else
+    if (user && user !== state.owner) await meet();
+  });
   whenever((s) => void told(s));
   void install();
 }

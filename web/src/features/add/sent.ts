@@ -1,7 +1,7 @@
 import { plural, t } from "@lingui/core/macro";
 import { locale } from "#/lib/locale";
-import { cents, text } from "#/lib/money";
-import { drop, type Item, waiting } from "#/parts/addQueue";
+import { abs, cents, text } from "#/lib/money";
+import { type Body, drop, type Item, waiting } from "#/parts/addQueue";
 import { el, icon } from "./dom";
 import { back, fresh, shownAmount, state } from "./state";
 
@@ -34,11 +34,26 @@ const nameOf = (id: string) => state.known.accounts.find((a) => a.id === id)?.na
 const categoryOf = (slug?: string) =>
   state.known.categories.flatMap((c) => [c, ...c.children]).find((c) => c.slug === slug)?.name ?? "";
 
+/** The form as it was when this was added. Nothing in it is filled in again from the payee. */
+export const draftOf = (b: Body): typeof state.draft => ({
+  ...fresh(),
+  amount: text(abs(cents(b.amount))),
+  way: b.amount < 0 ? "in" : "out",
+  payee: b.payee,
+  category: b.category ?? "",
+  account: b.account_id,
+  date: b.date,
+  memo: b.detail ?? "",
+  chose: { category: true, account: true },
+});
+
 export function success({ item, change }: { item: Item; change: string }) {
   const facts = [categoryOf(item.body.category), nameOf(item.body.account_id)].filter(Boolean).join(" · ");
   const undo = el("button", { class: "btn", type: "button" }, icon("undo"), t`Undo`);
+  const fault = el("p", { class: "fault", role: "alert" });
   undo.addEventListener("click", async () => {
     undo.disabled = true;
+    fault.textContent = "";
     const r = await fetch(`/api/v1/changes/${change}/revert`, {
       method: "POST",
       credentials: "same-origin",
@@ -47,9 +62,11 @@ export function success({ item, change }: { item: Item; change: string }) {
     }).catch(() => undefined);
     if (!r?.ok) {
       undo.disabled = false;
+      fault.textContent = t`Can’t undo right now. Try again, or undo it in Activity.`;
       return;
     }
-    state.draft = { ...fresh(), amount: text(cents(Math.abs(item.body.amount))), payee: item.body.payee };
+    if (state.done?.item !== item || state.shown !== "done") return; // the form is in use again
+    state.draft = draftOf(item.body);
     state.shown = "form";
     state.draw("amount");
   });
@@ -66,6 +83,7 @@ export function success({ item, change }: { item: Item; change: string }) {
       el("p", { class: "dim" }, t`When the bank’s version arrives, coffer matches the two and counts them once.`),
     ),
     state.queue.length > 0 && waitingList(),
+    fault,
     el("div", { class: "go two" }, change ? undo : el("a", { class: "btn", href: back }, t`Done`), another()),
   );
 }
@@ -92,7 +110,7 @@ export function waitingList() {
         const remove = el("button", { class: "btn", type: "button" }, t`Remove`);
         remove.addEventListener("click", async () => {
           await drop(i.id);
-          state.queue = await waiting();
+          state.queue = await waiting(state.owner);
           if (!state.queue.length && state.shown === "queue") state.shown = "form";
           state.draw();
         });

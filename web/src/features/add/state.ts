@@ -1,6 +1,6 @@
 import { localDay } from "#/lib/days";
 import { cents, money } from "#/lib/money";
-import type { Known } from "#/parts/addKnown";
+import { type Known, nothing } from "#/parts/addKnown";
 import type { Item } from "#/parts/addQueue";
 
 /** Where one came from, to go back there. Only a path of this app. */
@@ -19,12 +19,18 @@ export const fresh = () => ({
   date: localDay(new Date()),
   memo: "",
   fault: "",
+  /** The field that is at fault; empty if it is none of them. */
+  at: "" as "" | "amount" | "payee" | "account",
   chose: { category: false, account: false },
 });
 
 type State = {
   known: Known;
+  /** Who is signed in; null for nobody, undefined if the server cannot be asked. */
   user: string | null | undefined;
+  /** The person whose names the form shows. The payments that are added are theirs, with a network or without. */
+  owner: string | undefined;
+  /** Those of the owner that wait. */
   queue: Item[];
   shown: "form" | "done" | "queue";
   /** The form as it was typed so far: it stays when the page is drawn again. */
@@ -38,8 +44,9 @@ type State = {
 
 /** The page at this moment. Its parts read and write it, and the entry sets how it is drawn. */
 export const state: State = {
-  known: { accounts: [], payees: [], categories: [] },
+  known: nothing(),
   user: undefined,
+  owner: undefined,
   queue: [],
   shown: "form",
   draft: fresh(),

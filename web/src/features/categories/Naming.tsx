@@ -33,7 +33,7 @@ export function SamePayee({ payee: p }: { payee: PayeeDetail }) {
           hint={`${t`Same payee?`} ${transactions(count)}`}
           end={
             <>
-              <Button kind="quiet" onClick={() => part(set)}>
+              <Button kind="quiet" aria-label={t`Don’t merge: ${{ payees: names }}`} onClick={() => part(set)}>
                 <Trans>Don’t merge</Trans>
               </Button>
               <Button
@@ -80,7 +80,7 @@ export function Rename({ payee: p, onClose }: { payee: PayeeDetail; onClose: () 
 /** Merges a payee into another, whether or not that one has a name of its own yet. */
 export function Merge({ payee: p, onClose }: { payee: PayeeDetail; onClose: () => void }) {
   const naming = useNaming(true);
-  const { data } = useQuery(commonPayees);
+  const { data } = useQuery(commonPayees({ transfers: false }));
   const others = data && otherPayees(data, p);
   return (
     <FormDialog

@@ -29,7 +29,7 @@ import { Item, Lines } from "#/ui/Lines";
 import { Facts, Page } from "#/ui/Page";
 import { Merge, Rename, SamePayee } from "./Naming";
 import { PayeeForm } from "./PayeeForm";
-import { monthsOf } from "./payee";
+import { monthsOf, searchOf } from "./payee";
 
 const few = 8;
 
@@ -134,8 +134,6 @@ function One({ payee: p }: { payee: PayeeDetail }) {
     </>
   );
 }
-
-const searchOf = (p: PayeeDetail) => (p.counterparty ? { counterparty: p.counterparty.short_id } : { payee: p.payee });
 
 function ByMonth({ payee: p, tone }: { payee: PayeeDetail; tone: Tone }) {
   const go = useNavigate();

@@ -104,19 +104,21 @@ function Proposals({ sets }: { sets: readonly (readonly Similar[])[] }) {
         {open.slice(0, shown).map((set) => {
           const keys = set.map((s) => s.payee);
           const total = set.reduce((n, s) => n + s.count, 0);
+          const names = set.map((s) => s.payee_name).join(", ");
           const into = set.find((s) => s.counterparty_id) ?? set[0];
           return (
             <Item
               key={keys.join(" ")}
               below
-              name={<bdi>{set.map((s) => s.payee_name).join(", ")}</bdi>}
+              name={<bdi>{names}</bdi>}
               hint={`${set.map((s) => s.count).join(" + ")} · ${transactions(total)}`}
               end={
                 <>
-                  <Button kind="quiet" onClick={() => part(set)}>
+                  <Button kind="quiet" aria-label={t`Don’t merge: ${{ payees: names }}`} onClick={() => part(set)}>
                     <Trans>Don’t merge</Trans>
                   </Button>
                   <Button
+                    aria-label={t`Merge ${{ count: set.length }}: ${{ payees: names }}`}
                     disabled={merge.isPending}
                     onClick={() =>
                       into &&

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Payee, PayeeDetail } from "#/api/payees";
-import { monthsOf, otherPayees } from "./payee";
+import { monthsOf, otherPayees, searchOf } from "./payee";
 
 const month = (month: string, iso_currency_code: string, money_out: number, money_in = 0) => ({
   month,
@@ -29,6 +29,12 @@ it("adds up the last twelve months in one currency", () => {
 
 it("is empty for a payee of nothing", () => {
   expect(monthsOf({ totals: [], months: [] } as unknown as PayeeDetail, "2026-11").total).toBe(0n);
+});
+
+it("searches for a payee's own transactions", () => {
+  const counterparty = { id: "0190-uuid", short_id: "c2", name: "Bakery" };
+  expect(searchOf({ payee: "k1", counterparty })).toEqual({ counterparty: "0190-uuid" });
+  expect(searchOf({ payee: "k1", counterparty: null })).toEqual({ payee: "k1", counterparty: "none" });
 });
 
 it("offers every other payee once, by name", () => {

@@ -1,4 +1,5 @@
 import { type Payee, type PayeeDetail, payeeAt } from "#/api/payees";
+import type { TransactionsSearch } from "#/lib/address";
 import { shift } from "#/lib/dates";
 import { type Cents, cents } from "#/lib/money";
 
@@ -20,6 +21,10 @@ export function monthsOf(p: PayeeDetail, last: string): PayeeMonths {
     count: bars.reduce((n, b) => n + (known.get(b.month)?.count ?? 0), 0),
   };
 }
+
+/** The search for a payee's transactions. Others with its key may have a counterparty, and are then another payee's. */
+export const searchOf = (p: Pick<PayeeDetail, "payee" | "counterparty">): TransactionsSearch =>
+  p.counterparty ? { counterparty: p.counterparty.id } : { payee: p.payee, counterparty: "none" };
 
 /** The payees other than this one by name, each once whatever its currencies. */
 export function otherPayees(all: readonly Payee[], p: PayeeDetail): Payee[] {

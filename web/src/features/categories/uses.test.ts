@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Node, Payee } from "#/api/filing";
+import type { Node } from "#/api/filing";
 import type { Group } from "#/api/transactions";
-import { byName, find, slugOf, sums, total, usesBy } from "./uses";
+import { find, slugOf, sums, total, usesBy } from "./uses";
 
 const group = (category: string, iso_currency_code: string, money_out: number, money_in: number, count: number) =>
   ({ keys: { category }, iso_currency_code, money_out, money_in, net: 0, count }) as Group;
@@ -34,11 +34,4 @@ it("makes a slug of a name", () => {
   const long = slugOf("word ".repeat(20), "home");
   expect(long).toMatch(/^home(_word)+-1$/);
   expect(long.length).toBeLessThanOrEqual(64);
-});
-
-it("puts merged payees under the one they were merged into", () => {
-  const payee = (id: string, name: string, canonical_counterparty_id: string | null) =>
-    ({ id, name, canonical_counterparty_id }) as Payee;
-  const [first] = byName([payee("2", "REWE Markt", "1"), payee("1", "Rewe", null)]);
-  expect([first?.payee.name, first?.aliases.map((a) => a.name)]).toEqual(["Rewe", ["REWE Markt"]]);
 });

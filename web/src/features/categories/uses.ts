@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
-import type { Leaf, Node, Payee } from "#/api/filing";
+import type { Leaf, Node } from "#/api/filing";
 import type { Group } from "#/api/transactions";
-import { add, type Cents, cents, type Purse } from "#/lib/money";
+import { abs, add, type Cents, cents, type Purse } from "#/lib/money";
 import { transactions } from "#/lib/words";
 
 /** How many transactions something has in a period, and their total; money out is positive. */
@@ -33,8 +33,7 @@ export const total = (n: Node, uses: ReadonlyMap<string, Use>): Use =>
 
 /** The sums of a use, the largest first. */
 export const sums = (u: Use): [string, Cents][] => {
-  const size = (n: Cents) => (n < 0n ? -n : n);
-  return [...u.sums].sort((a, b) => (size(b[1]) > size(a[1]) ? 1 : -1));
+  return [...u.sums].sort((a, b) => (abs(b[1]) > abs(a[1]) ? 1 : -1));
 };
 
 export const times = (n: number) => (n === 0 ? t`unused` : transactions(n));
@@ -69,16 +68,4 @@ export function slugOf(name: string, parent?: string, taken: ReadonlySet<string>
   const room = own ? whole : [parent, "category"].filter(Boolean).join("_");
   const stem = room.slice(0, longest - 5).replace(/[-_]+$/, "");
   for (let n = 1; ; n++) if (!taken.has(`${stem}-${n}`)) return `${stem}-${n}`;
-}
-
-/** Payees that are not merged into another, each with the names that were merged into it. */
-export function byName(all: readonly Payee[]): { payee: Payee; aliases: Payee[] }[] {
-  const aliases = new Map<string, Payee[]>();
-  for (const p of all)
-    if (p.canonical_counterparty_id)
-      aliases.set(p.canonical_counterparty_id, [...(aliases.get(p.canonical_counterparty_id) ?? []), p]);
-  return all
-    .filter((p) => !p.canonical_counterparty_id)
-    .map((payee) => ({ payee, aliases: aliases.get(payee.id) ?? [] }))
-    .sort((a, b) => a.payee.name.localeCompare(b.payee.name));
 }

@@ -100,7 +100,7 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
     said: (_, { f, sure }) =>
       sure
         ? f.kind === "duplicate"
-          ? t`Left out of totals`
+          ? t`Excluded from totals`
           : t`Refund confirmed`
         : f.state === "open"
           ? t({ message: "Dismissed", context: "an alert" })
@@ -141,6 +141,7 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
                 <Amount value={cents(f.amount)} currency={f.iso_currency_code} />
                 {write && f.state === "open" && (f.kind === "refund" || f.kind === "duplicate") && (
                   <Button
+                    aria-label={f.kind === "refund" ? t`Confirm refund: ${name}` : t`Exclude from totals: ${name}`}
                     title={
                       f.kind === "refund"
                         ? t`The refund counts in the category of its purchase`
@@ -149,7 +150,7 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
                     disabled={decide.isPending}
                     onClick={() => decide.mutate({ f, sure: true })}
                   >
-                    {f.kind === "refund" ? <Trans>Confirm refund</Trans> : <Trans>Leave out of totals</Trans>}
+                    {f.kind === "refund" ? <Trans>Confirm refund</Trans> : <Trans>Exclude from totals</Trans>}
                   </Button>
                 )}
                 {write && (

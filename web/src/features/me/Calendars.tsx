@@ -52,19 +52,29 @@ export function Calendars() {
               hint={t`A link shows upcoming payments in the calendar on your phone or computer`}
             />
           )}
-          {all.map((l) => (
-            <Item
-              key={l.id}
-              mark={<Icon name="calendar" />}
-              name={l.amounts ? t`Upcoming payments with amounts` : t`Upcoming payments without amounts`}
-              hint={t`created ${{ when: moment(l.created_at) }} · ${{ used: used(l.last_used_at) }}`}
-              end={
-                <Button kind="quiet" disabled={end.isPending} onClick={() => end.mutate(l.id)}>
-                  <Trans>Revoke</Trans>
-                </Button>
-              }
-            />
-          ))}
+          {all.map((l) => {
+            const name = l.amounts ? t`Upcoming payments with amounts` : t`Upcoming payments without amounts`;
+            const made = moment(l.created_at);
+            return (
+              <Item
+                key={l.id}
+                mark={<Icon name="calendar" />}
+                name={name}
+                hint={t`created ${{ when: made }} · ${{ used: used(l.last_used_at) }}`}
+                end={
+                  // Several links can have one name, so the button says when its link was made.
+                  <Button
+                    kind="quiet"
+                    aria-label={t`Revoke: ${{ link: `${name}, ${made}` }}`}
+                    disabled={end.isPending}
+                    onClick={() => end.mutate(l.id)}
+                  >
+                    <Trans>Revoke</Trans>
+                  </Button>
+                }
+              />
+            );
+          })}
         </Lines>
       )}
       {make.data ? (

@@ -69,6 +69,20 @@ test("rows of another question are no rows of this one, and every row has a key 
   expect(new Set(keys).size).toBe(3);
 });
 
+test("a payee's search finds the transactions of its row alone", () => {
+  const paid = (name: string, id: string | null, payee?: string) => ({
+    ...row(null, 5),
+    keys: { payee: name },
+    ids: { payee: id },
+    payee,
+  });
+  const rows = [paid("Edeka", "uuid"), paid("Bakery", null, "k1")];
+  expect(linesOf({ ...pivot, rows }, "EUR", "payee", (s) => s).map((l) => l.search)).toEqual([
+    { counterparty: "uuid" },
+    { payee: "k1", counterparty: "none" },
+  ]);
+});
+
 test("figures are warm within their row", () => {
   expect(heat([0n, -5n, 100n, 200n, 600n])).toEqual([0, 0, 1, 2, 5]);
   expect(heat([100_000n, 100_100n, 0n])).toEqual([1, 1, 0]);

@@ -25,7 +25,8 @@ function searchOf(row: Row, by: By): TransactionsSearch {
   const id = row.ids?.[by] ?? undefined;
   if (by === "primary_category") return key ? { category: key } : { uncategorized: true };
   if (by === "account") return { account: id };
-  return id ? { counterparty: id } : { payee: row.payee ?? undefined };
+  // Others with its key may have a counterparty, and are then in that one's row.
+  return id ? { counterparty: id } : { payee: row.payee ?? undefined, counterparty: "none" };
 }
 
 const nameless = { primary_category: msg`Uncategorized`, payee: msg`No payee`, account: msg`No account` };

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { accountName, accounts } from "#/api/accounts";
 import { proofs } from "#/api/networth";
 import { dayShort } from "#/lib/dates";
-import { cents } from "#/lib/money";
+import { abs, cents } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
 import { useMoney } from "#/ui/Amount";
 import { Bones, Card } from "#/ui/Card";
@@ -44,7 +44,7 @@ export function AllBooks({ today }: { today: string }) {
                   name={<bdi>{a ? accountName(a) : "…"}</bdi>}
                   hint={
                     p.status === "gap" && size !== null
-                      ? t`${plural({ gaps: p.gaps }, { one: "# mismatch", other: "# mismatches" })}, largest ${{ amount: money(size < 0n ? -size : size, p.iso_currency_code) }}`
+                      ? t`${plural({ gaps: p.gaps }, { one: "# mismatch", other: "# mismatches" })}, largest ${{ amount: money(abs(size), p.iso_currency_code) }}`
                       : p.proved_from && p.proved_until
                         ? t`Transactions match every balance from ${{ from: day(p.proved_from) }} to ${{ to: day(p.proved_until) }}`
                         : p.status === "open"

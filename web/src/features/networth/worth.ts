@@ -2,7 +2,7 @@ import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import type { NetWorth } from "#/api/networth";
 import type { Known } from "#/charts/spans";
-import { type Cents, cents } from "#/lib/money";
+import { abs, type Cents, cents } from "#/lib/money";
 import type { Tone } from "#/lib/tones";
 
 /** The line of one currency: days on which nothing is known are left out. */
@@ -78,13 +78,13 @@ export function marksOf(c: NetWorth["changes"][number] | undefined): { day: stri
 export function partMoved(value: Cents, before: Cents, say: (c: Cents) => string): string {
   const by = value - before;
   if (by === 0n || value > 0n || before > 0n) return t`${{ change: moved(by, say) }} in the period`;
-  const amount = say(by < 0n ? -by : by);
+  const amount = say(abs(by));
   return by > 0n ? t`${amount} less debt` : t`${amount} more debt`;
 }
 
 /** A change in words: "up €5.00", "down €5.00", "no change". */
 export function moved(by: Cents, say: (c: Cents) => string): string {
   if (by === 0n) return t`no change`;
-  const amount = say(by < 0n ? -by : by);
+  const amount = say(abs(by));
   return by < 0n ? t`down ${amount}` : t`up ${amount}`;
 }

@@ -1,6 +1,6 @@
 import { plural } from "@lingui/core/macro";
 import type { Group } from "#/api/transactions";
-import { daysIn, monthOf, shift } from "#/lib/dates";
+import { daysIn, monthOf, ordinal, shift } from "#/lib/dates";
 import { abs, type Cents, cents } from "#/lib/money";
 
 /** The currency that a screen shows first: the one with most transactions. */
@@ -54,8 +54,7 @@ export function upToDate(
 ): boolean {
   if (bank.status !== "active") return false;
   if (bank.provider !== "csv") return true;
-  const age = Date.parse(today) - Date.parse(bank.latest_date ?? "");
-  return age <= statementDays * 86_400_000;
+  return bank.latest_date !== null && ordinal(today) - ordinal(bank.latest_date) <= statementDays;
 }
 
 /** How many transactions are uncategorized. The server stops counting at ten thousand. */

@@ -8,7 +8,7 @@ import { number } from "#/lib/words";
 import { Figure, useMoney } from "#/ui/Amount";
 import { Stats } from "#/ui/Stats";
 import css from "./RecurringPage.module.css";
-import { increases, monthly, yearly } from "./words";
+import { monthly, priceChanges, yearly } from "./words";
 
 type Group = { group: Recurring["group"]; rows: readonly Recurring[] };
 
@@ -27,7 +27,7 @@ export function Strip({ groups, today }: { groups: readonly Group[]; today: stri
       ahead?.days.flatMap((d) =>
         d.items.filter((i) => i.iso_currency_code === currency && !i.transfer && i.amount > 0),
       ) ?? [];
-    const news = increases(one(costs), today);
+    const news = priceChanges(one(costs), today);
     const earned = monthly(one(income)).get(currency) ?? 0n;
     return (
       <Stats

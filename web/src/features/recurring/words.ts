@@ -3,6 +3,7 @@ import { msg, t } from "@lingui/core/macro";
 import type { Recurring } from "#/api/recurring";
 import { dayShort, ordinal } from "#/lib/dates";
 import { abs, add, type Cents, cents, type Purse } from "#/lib/money";
+import { percent } from "#/lib/words";
 
 const cadence: Record<Recurring["cadence"], MessageDescriptor> = {
   weekly: msg`Weekly`,
@@ -50,12 +51,12 @@ export const isNews = (c: Pick<Change, "date">, today: string) => ordinal(today)
 export function change(r: Recurring, c: Change, today: string, say: (n: Cents) => string) {
   const [before, after] = [abs(cents(c.before)), abs(cents(c.after))];
   const day = dayShort(c.date, today);
-  const dear = after > before === (r.direction === "out");
-  const mood: "warn" | "in" | "plain" = !isNews(c, today) ? "plain" : dear ? "warn" : "in";
+  const worse = after > before === (r.direction === "out");
+  const mood: "warn" | "in" | "plain" = !isNews(c, today) ? "plain" : worse ? "warn" : "in";
   return {
     prices: `${say(before)} → ${say(after)}`,
     since: c.provisional ? t`Since ${day}, first time` : t`Since ${day}`,
-    percent: `${c.percent > 0 ? "+" : "−"}${Math.abs(c.percent)}%`,
+    percent: `${c.percent > 0 ? "+" : "−"}${percent(Math.abs(c.percent))}`,
     by: `${after > before ? "+" : "−"}${say(abs(after - before))}`,
     mood,
   };
@@ -92,7 +93,7 @@ export const yearly = (rows: readonly Recurring[]): Purse =>
   rows.reduce((p: Purse, r) => add(p, r.iso_currency_code, size(r)), new Map());
 
 /** What the price changes of these add to a year: those that are news, by their cadence. */
-export function increases(rows: readonly Recurring[], today: string): { count: number; by: Cents } {
+export function priceChanges(rows: readonly Recurring[], today: string): { count: number; by: Cents } {
   const news = rows.flatMap((r) => {
     const c = newsOf(r, today);
     if (!c || cents(r.amount) === 0n) return [];

@@ -1,6 +1,7 @@
 import { t } from "@lingui/core/macro";
 import type { TargetTotal } from "#/api/targets";
 import { cents } from "#/lib/money";
+import { percent } from "#/lib/words";
 import { Figure, useMoney } from "#/ui/Amount";
 import { Stats } from "#/ui/Stats";
 import { share } from "./words";
@@ -33,7 +34,7 @@ export function Totals({ total: x }: { total: TargetTotal }) {
         {
           name: t`Spending`,
           value: figure(cents(x.spent)),
-          hint: t`${{ percent: share(cents(x.spent), cents(x.amount)) }}% of budget`,
+          hint: t`${{ percent: percent(share(cents(x.spent), cents(x.amount))) }} of budget`,
         },
         {
           name: t`Income`,

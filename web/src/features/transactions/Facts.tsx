@@ -85,7 +85,7 @@ export function OtherSide({ id, excluded }: { id: string; excluded: boolean }) {
 export function InTotals({ of: tx, writes }: { of: Transaction; writes: boolean }) {
   const edit = useEdit();
   if (!writes && !tx.excluded_reason) return null;
-  const left = (r: Reason) => t`Left out: ${{ reason: i18n._(reasons[r]) }}`;
+  const left = (r: Reason) => t`Excluded: ${{ reason: i18n._(reasons[r]) }}`;
   return (
     <section>
       {writes ? (
@@ -97,7 +97,7 @@ export function InTotals({ of: tx, writes }: { of: Transaction; writes: boolean 
             const reason = (e.target.value || null) as Reason | null;
             edit.mutate({
               operations: [{ transaction_id: tx.id, excluded_reason: reason }],
-              said: reason ? t`Left out of totals` : t`Counted in totals`,
+              said: reason ? t`Excluded from totals` : t`Counted in totals`,
               paint: (r) => ({ ...r, excluded_reason: reason }),
             });
           }}

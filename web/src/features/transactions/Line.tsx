@@ -117,7 +117,7 @@ export const Line = memo(function Line(p: LineProps) {
         </a>
         {row.pending && <Badge mood="pending">{t`pending`}</Badge>}
         {row.linked_transaction_id && <Badge>{row.excluded ? t`duplicate` : t`transfer`}</Badge>}
-        {row.excluded_reason && <Badge>{t`left out`}</Badge>}
+        {row.excluded_reason && <Badge>{t`excluded`}</Badge>}
         {row.parent_id && <Badge>{t`split`}</Badge>}
         {row.comment_count > 0 && (
           <span className={css.notes} title={comments}>

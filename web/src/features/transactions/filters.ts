@@ -64,7 +64,7 @@ export const switches: readonly { name: MessageDescriptor; is: TransactionsSearc
   { name: msg`Transfers`, is: { transfer: true } },
   { name: msg`Not transfers`, is: { transfer: false } },
   { name: msg`Duplicates`, is: { excluded: true } },
-  { name: msg`Left out of totals`, is: { left: "any" } },
+  { name: msg`Excluded from totals`, is: { left: "any" } },
   { name: msg`Added manually`, is: { origin: "manual" } },
   { name: msg`Parts of splits`, is: { origin: "part" } },
   { name: msg`Categorized by a person`, is: { filed: "user" } },

@@ -1,7 +1,7 @@
 import { msg } from "@lingui/core/macro";
 import type { TransactionsSearch } from "#/lib/address";
 import { dayAt, firstDay, lastDay, monthOf, ordinal, shift } from "#/lib/days";
-import { type Cents, cents, text } from "#/lib/money";
+import { abs, type Cents, cents, text } from "#/lib/money";
 import { short, typed } from "#/lib/typed";
 
 type Days = Pick<TransactionsSearch, "from" | "to">;
@@ -35,14 +35,13 @@ export function rangeOf(amount: string | undefined): Range | null {
   return b === undefined ? { from: read(a), to: read(a) } : { from: read(a), to: read(b) };
 }
 
-const size = (n: Cents) => (n < 0n ? -n : n);
 const brief = (n: Cents) => text(n).replace(/\.00$/, "");
 
 /** What people typed into the fields, as the address says it; undefined if they say nothing. */
 export function amountFrom(fields: { from: string; to: string; exact: string }): string | undefined {
   const [from, to, exact] = [fields.from, fields.to, fields.exact].map((s) => {
     const n = typed(s);
-    return n === null ? null : size(n);
+    return n === null ? null : abs(n);
   }) as [Cents | null, Cents | null, Cents | null];
   if (exact !== null) return brief(exact);
   if (from === null && to === null) return undefined;

@@ -30,7 +30,7 @@ export function tell(a: Annotation, category: (slug: string) => string): string 
     case "split":
       return a.action === "removed" ? t`${who} removed the split` : t`${who} split the transaction`;
     case "excluded_reason":
-      return a.after ? t`${who} left it out of totals` : t`${who} counted it in totals again`;
+      return a.after ? t`${who} excluded it from totals` : t`${who} counted it in totals again`;
     case "refund_of":
       return a.after ? t`${who} confirmed it as a refund` : t`${who} removed the link to its purchase`;
     case "sync":

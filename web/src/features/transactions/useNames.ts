@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { accountName, accounts } from "#/api/accounts";
+import { commonPayees, type Payee, payeeOf as payeeNamed } from "#/api/payees";
 import { tags } from "#/api/tags";
-import { payees } from "#/api/transactions";
 import type { TransactionsSearch } from "#/lib/address";
 import { localDay } from "#/lib/dates";
 import { useCategories } from "#/parts/categories";
@@ -13,11 +13,11 @@ export function useNames(search: TransactionsSearch) {
   const all = useQuery(accounts).data ?? [];
   const { choices, name, parent } = useCategories();
   const [opened, open] = useState<ReadonlySet<"tag" | "payee">>(new Set());
-  const byPayee = search.payee ?? search.counterparty;
   const slugs = useQuery({ ...tags, enabled: opened.has("tag") }).data ?? [];
-  const groups = useQuery({ ...payees, enabled: opened.has("payee") || byPayee !== undefined }).data?.groups ?? [];
+  const common = useQuery({ ...commonPayees({ transfers: true }), enabled: opened.has("payee") }).data ?? [];
+  const at = payeeIn(search);
+  const chosen = useQuery({ ...payeeNamed(at ?? ""), enabled: at !== undefined }).data;
   const people = new Map(all.flatMap((a) => (a.user_id && a.user_name ? [[a.user_id, a.user_name] as const] : [])));
-  const payee = groups.find((g) => (search.payee ? g.payee === search.payee : g.ids?.payee === search.counterparty));
   return {
     open: (what: "tag" | "payee") => open((was) => new Set([...was, what])),
     parent,
@@ -25,12 +25,7 @@ export function useNames(search: TransactionsSearch) {
     accounts: all.map((a): Choice => ({ value: a.short_id, label: accountName(a), hint: a.iso_currency_code })),
     people: [...people].map(([value, label]): Choice => ({ value, label })),
     tags: slugs.map((x): Choice => ({ value: x.slug, label: x.slug, hint: x.name === x.slug ? undefined : x.name })),
-    payees: groups.flatMap((g): Choice[] => {
-      const label = g.keys.payee;
-      const id = g.ids?.payee;
-      if (!label || !(id || g.payee)) return [];
-      return [{ value: id ? `id:${id}` : `key:${g.payee}`, label, hint: String(g.count) }];
-    }),
+    payees: payeeChoices(common),
     names: {
       category: name,
       account: (id: string) => {
@@ -38,10 +33,24 @@ export function useNames(search: TransactionsSearch) {
         return a ? accountName(a) : id;
       },
       person: (id: string) => people.get(id) ?? id,
-      payee: payee?.keys.payee ?? undefined,
+      payee: chosen?.payee_name,
       today: localDay(new Date()),
     },
   };
+}
+
+/** The payee of an address: its key, or else its counterparty's id. */
+export const payeeIn = ({ payee, counterparty }: TransactionsSearch) =>
+  payee ?? (counterparty === "none" ? undefined : counterparty);
+
+/** Payees to choose from, each once whatever its currencies. */
+export function payeeChoices(all: readonly Payee[]): Choice[] {
+  const out = new Map<string, { label: string; count: number }>();
+  for (const { payee, payee_name: label, counterparty, count } of all) {
+    const value = counterparty ? `id:${counterparty.id}` : `key:${payee}`;
+    out.set(value, { label, count: count + (out.get(value)?.count ?? 0) });
+  }
+  return [...out].map(([value, { label, count }]) => ({ value, label, hint: String(count) }));
 }
 
 /** A payee that was picked, as an address. One without a record is known by its key, and only where there is none. */

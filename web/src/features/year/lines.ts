@@ -1,4 +1,5 @@
 import type { Year, YearCategory } from "#/api/years";
+import { shift } from "#/lib/days";
 import { type Cents, cents, text } from "#/lib/money";
 
 /** A category with what is below it, in one currency. */
@@ -50,7 +51,7 @@ const decimal = (n: number) => text(cents(n));
 
 /** The year as a table for spreadsheets, with all its currencies. The columns have the names of the API. */
 export function csvOf(y: Year): string {
-  const months = Array.from({ length: 12 }, (_, i) => `${y.year}-${String(i + 1).padStart(2, "0")}`);
+  const months = Array.from({ length: 12 }, (_, i) => shift(`${y.year}-01`, i));
   const rows = [["kind", "name", "primary_category", "iso_currency_code", ...months, "total", "previous", "count"]];
   const add = (
     kind: string,

@@ -21,7 +21,7 @@ func (w *world) working(t *testing.T) (settled func()) {
 	})
 	return func() {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 			left, err := pg.Values[string](t.Context(), w.db,
 				`select kind || ' ' || state || ' ' || coalesce(error_message, '') from job where state <> 'succeeded'`)
 			if err != nil || time.Now().After(deadline) {

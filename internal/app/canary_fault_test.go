@@ -206,7 +206,7 @@ func (w *toolWorld) canarySyncs(t *testing.T, p *banksim.Plaid, tl *banksim.Tell
 					e.ID),
 			}))
 		}
-		for deadline := time.Now().Add(30 * time.Second); failed() == before; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); failed() == before; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("no sync of answer %d ends", i)
 			}

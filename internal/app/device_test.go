@@ -212,7 +212,7 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	for _, v := range homes {
 		var all sync.WaitGroup
 		all.Go(func() {
-			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(
+			for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(
 				20 * time.Millisecond) {
 				code, err := pg.Value[string](t.Context(), v.DB, `select user_code from device where state = 'pending'`)
 				if err == nil {

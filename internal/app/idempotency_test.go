@@ -199,7 +199,7 @@ func TestIdempotencyInProgress(t *testing.T) {
 		}
 		first <- r
 	}()
-	for deadline := time.Now().Add(20 * time.Second); ; hammerPause(t.Context(), 10*time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; hammerPause(t.Context(), 10*time.Millisecond) {
 		if d.count(`select count(*) from pg_stat_activity where datname = current_database()
 			and wait_event_type = 'Lock'`) > 0 {
 			break

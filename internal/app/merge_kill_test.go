@@ -70,7 +70,7 @@ func TestMergeSurvivesKills(t *testing.T) {
 	sound("control: before")
 	at := rows
 	for kill := range kills {
-		for deadline := time.Now().Add(time.Minute); left() == at && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(5 * time.Minute); left() == at && time.Now().Before(deadline); {
 			time.Sleep(2 * time.Millisecond)
 		}
 		if err := server.Kill(); err != nil {

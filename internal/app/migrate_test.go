@@ -385,7 +385,7 @@ func killed(t *testing.T, db *pg.DB, url string, files fs.FS, step int64) {
 		_, err := other.MigrateFiles(ctx, files)
 		done <- err
 	}()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		n, err := pg.Value[int](ctx, db, `select count(pg_terminate_backend(pid)) from pg_locks
 			where locktype = 'advisory' and not granted and objid = 4242
 			and database = (select oid from pg_database where datname = current_database())`)

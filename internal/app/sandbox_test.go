@@ -63,7 +63,7 @@ func openTerminal(t *testing.T, binary string, env []string, args ...string) *te
 func (x *terminal) until(pattern string) []string {
 	x.t.Helper()
 	wanted := regexp.MustCompile(pattern)
-	late := time.After(90 * time.Second)
+	late := time.After(5 * time.Minute)
 	for {
 		select {
 		case line, ok := <-x.lines:

@@ -137,7 +137,7 @@ func work(t *testing.T, a *app.App) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- a.Jobs.Run(ctx) }()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		left, err := pg.Values[string](t.Context(), a.DB,
 			`select kind || ' ' || state || ' ' || coalesce(error_message, '') from job where state <> 'succeeded'`)
 		if err != nil || time.Now().After(deadline) {

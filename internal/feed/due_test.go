@@ -24,7 +24,7 @@ func (h *house) write(t *testing.T, sql string) {
 // comes waits until a query finds true.
 func (h *house) comes(t *testing.T, what, sql string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if there, err := pg.Value[bool](t.Context(), h.db, sql); err == nil && there {
 			return
 		} else if time.Now().After(deadline) {

@@ -169,7 +169,7 @@ func TestStorm(t *testing.T) {
 				if taken, err := o.SweepDue(t.Context()); taken != 1 || err != nil {
 					t.Fatalf("%d are due, %v", taken, err)
 				}
-				for deadline := time.Now().Add(time.Minute); o.health(t).Failures > 0 &&
+				for deadline := time.Now().Add(5 * time.Minute); o.health(t).Failures > 0 &&
 					time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 					continue
 				}

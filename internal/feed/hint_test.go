@@ -23,7 +23,7 @@ func (b *branch) hear(t *testing.T, e bank.Event) (Heard, error) {
 // settled waits until no sync waits or runs.
 func (b *branch) settled(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		live, err := pg.Value[bool](t.Context(), b.db, `select exists (select from job where finished_at is null)`)
 		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("a sync does not end (%v)", err)

@@ -22,7 +22,7 @@ func TestSessionsEndOnTime(t *testing.T) {
 	go func() { defer close(ended); clock.Run(ctx, New(Config{DB: db}).Chores()...) }()
 	t.Cleanup(func() { stop(); <-ended })
 	comes := func(what, sql string) {
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			if there, err := pg.Value[bool](t.Context(), db, sql); err == nil && there {
 				return
 			} else if time.Now().After(deadline) {

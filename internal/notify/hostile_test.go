@@ -79,7 +79,7 @@ func TestHostileReceivers(t *testing.T) {
 			r := newReceiver(t, c.answer)
 			began := time.Now()
 			o := send(t.Context(), message{id: "msg_1", url: r.URL, body: []byte(`{}`), secrets: [][]byte{{1}}}, patience)
-			if took := time.Since(began); took > patience+500*time.Millisecond {
+			if took := time.Since(began); took > patience+5*time.Second {
 				t.Errorf("it took %v", took)
 			}
 			if o.read > maxAnswer {

@@ -18,7 +18,7 @@ import (
 	"coffer/internal/rulebook"
 )
 
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // await waits until the condition holds.
 func await(t testing.TB, what string, holds func() bool) {

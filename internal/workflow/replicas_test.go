@@ -182,11 +182,11 @@ func (h *household) live(length time.Duration, program string) error {
 	for end := time.Now().Add(length); time.Now().Before(end); time.Sleep(rand.N(60 * time.Millisecond)) {
 		h.ask()
 	}
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for h.number(`select (select count(*) from job where state in ('queued', 'running'))
 		+ (select count(*) from workflow where due_at < now() + interval '1 second')`) > 0 {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("not quiet after a minute; the servers said\n%s\n%s", processes[0].Said(),
+			return fmt.Errorf("not quiet in time; the servers said\n%s\n%s", processes[0].Said(),
 				processes[1].Said())
 		}
 		time.Sleep(20 * time.Millisecond)

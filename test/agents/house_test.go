@@ -204,7 +204,7 @@ func (h *house) run(d workflow.Definition) (told, []workflow.Line) {
 
 func (h *house) wait(run id.ID) (told, []workflow.Line) {
 	h.t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		j, err := h.Jobs.Wait(h.t.Context(), run, 20*time.Second)
 		if err != nil {

@@ -52,7 +52,7 @@ func newSynced(t *testing.T, transactions int) *house {
 	})
 	select {
 	case <-up:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("the server does not start")
 	}
 	token, _ := bank.NewItem("")
@@ -62,7 +62,8 @@ func newSynced(t *testing.T, transactions int) *house {
 	h.must("connection.create", map[string]any{
 		"provider": "plaid", "credentials": map[string]any{"public_token": token},
 	}, &made)
-	for deadline := time.Now().Add(time.Minute); h.value(`select count(*) from sync_log where status = 'success'`) == 0; {
+	for deadline := time.Now().Add(5 * time.Minute); h.value(`select count(*) from sync_log
+		where status = 'success'`) == 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("the bank is not synced")
 		}

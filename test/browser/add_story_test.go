@@ -64,7 +64,7 @@ func TestAddedOffline(t *testing.T) {
 	b.do(t, step{Do: "network"})
 	b.do(t, step{Do: "visit", URL: h.url + "/add"})
 	// The page shows what waits once it knows whose it is, so its end is seen in the books.
-	for end := time.Now().Add(2 * time.Minute); h.count(t, `select count(*) from transaction
+	for end := time.Now().Add(5 * time.Minute); h.count(t, `select count(*) from transaction
 		where origin = 'manual' and deleted_at is null`) <= payments && time.Now().Before(end); {
 		time.Sleep(100 * time.Millisecond)
 	}

@@ -62,7 +62,7 @@ func importStory(t *testing.T, h *house, axe, size string) {
 // becomes waits until a list has that many transactions.
 func (h *house) becomes(t *testing.T, want int, query string) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		now := len(h.list(t, query))
 		if now == want {
 			return

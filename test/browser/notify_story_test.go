@@ -26,7 +26,7 @@ func somebodyTold(t *testing.T, h *house, axe, size string) {
 	t.Cleanup(kitchen.Close)
 	counts := func(want int, query string) {
 		t.Helper()
-		for end := time.Now().Add(2 * time.Minute); h.count(t, query) != want; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); h.count(t, query) != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%s: %d, not %d", query, h.count(t, query), want)
 			}

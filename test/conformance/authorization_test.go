@@ -213,7 +213,7 @@ func consent(ctx context.Context, asked, session string) error {
 	}
 	back := res.Header.Get("Location")
 	_, _, err = send(http.MethodGet, back, nil)
-	for end := time.Now().Add(20 * time.Second); errors.Is(err, syscall.ECONNREFUSED) &&
+	for end := time.Now().Add(5 * time.Minute); errors.Is(err, syscall.ECONNREFUSED) &&
 		time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		_, _, err = send(http.MethodGet, back, nil) // the suite prints its question before it listens
 	}

@@ -329,7 +329,7 @@ func (w *walk) notifications(t *testing.T) {
 		if !strings.HasPrefix(id, "msg_") {
 			t.Errorf("the message is called %q", id)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("the endpoint got nothing")
 	}
 }

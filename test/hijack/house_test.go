@@ -278,7 +278,7 @@ func (h *house) send(t *testing.T, method, path, body string) []byte {
 // settle waits until no job is left.
 func (h *house) settle(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		open, err := pg.Value[int](t.Context(), h.DB, `select count(*) from job
 			where state in ('queued', 'running') and run_at < now() + interval '1 hour'`)
 		if err != nil {

@@ -253,7 +253,7 @@ func (s *stage) start(t *testing.T, v villain, dice *rand.Rand) id.ID {
 // finish waits for the end of a run and of the jobs that it started.
 func (s *stage) finish(t *testing.T, run id.ID) {
 	t.Helper()
-	for deadline := time.Now().Add(90 * time.Second); ; {
+	for deadline := time.Now().Add(5 * time.Minute); ; {
 		j, err := s.Jobs.Wait(t.Context(), run, 20*time.Second)
 		if err != nil {
 			t.Fatal(err)

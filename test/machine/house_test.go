@@ -247,7 +247,7 @@ func (h *house) settle(t interface {
 },
 ) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(3 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(3 * time.Millisecond) {
 		open, err := pg.Value[int](context.Background(), h.DB, `select count(*)::int from job
 			where state in ('queued', 'running')`)
 		if err != nil || time.Now().After(deadline) {

@@ -129,7 +129,7 @@ func (h *house) key(t *testing.T, name string) string {
 // eventually returns when the question is answered with true.
 func (h *house) eventually(t *testing.T, what, question string, args ...any) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		yes, err := pg.Value[bool](t.Context(), h.other, question, args...)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)

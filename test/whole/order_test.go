@@ -205,7 +205,7 @@ func (h *house) while(t *testing.T, edit string, arg any, f func(ctx context.Con
 	done := make(chan error, 1)
 	ctx := op.WithActor(t.Context(), ada)
 	go func() { done <- h.db.InTx(ctx, func(tx pg.Tx) error { return f(ctx, tx) }) }()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		waits, err := pg.Value[bool](t.Context(), h.db, `select exists (select from pg_stat_activity
 			where datname = current_database() and wait_event_type = 'Lock')`)
 		if err != nil || time.Now().After(deadline) {

@@ -189,7 +189,7 @@ func (h *house) quarrel(t *testing.T, seed uint64, changes int, early bool) {
 // settle waits until no job is left.
 func (h *house) settle(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		open, err := pg.Value[int](t.Context(), h.db, `select count(*)::int from job
 			where state in ('queued', 'running')`)
 		if err != nil || time.Now().After(deadline) {

@@ -91,7 +91,7 @@ func (s *Server) Again(ctx context.Context) error {
 			s.Starting = append(s.Starting, time.Since(began))
 			return nil
 		}
-		if time.Since(began) > time.Minute || ctx.Err() != nil {
+		if time.Since(began) > 5*time.Minute || ctx.Err() != nil {
 			return fmt.Errorf("the server is not ready after %v: %w", time.Since(began), err)
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -163,7 +163,7 @@ func (s *Server) Stop(t testing.TB) {
 	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	stuck := time.AfterFunc(20*time.Second, func() { _ = s.process.Process.Kill() }) // Wait then says so
+	stuck := time.AfterFunc(2*time.Minute, func() { _ = s.process.Process.Kill() }) // Wait then says so
 	defer stuck.Stop()
 	if err := s.process.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v", err)

@@ -107,11 +107,11 @@ CONCURRENT = awk '/^func Test/ { name = substr($$2, 1, index($$2, "(") - 1) } /^
 race: ## the tests of many callers at once, with the race detector
 	@names=$$($(CONCURRENT)); \
 	if [ -z "$$names" ]; then echo "no test calls concurrent(t)" >&2; exit 1; fi; \
-	go test -race -vet=off -count=1 -timeout 40m -run "^($$names)$$" ./internal/app
+	go test -race -vet=off -count=1 -timeout 80m -run "^($$names)$$" ./internal/app
 
 .PHONY: play
 play: ## the tests that play the whole service, but for those of race
-	@names=$$($(CONCURRENT)); go test -vet=off -count=1 -timeout 40m -skip "^($$names)$$" ./internal/app ./test/...
+	@names=$$($(CONCURRENT)); go test -vet=off -count=1 -timeout 80m -skip "^($$names)$$" ./internal/app ./test/...
 
 # What a change usually breaks, for the time between two edits: the changed packages and the
 # contract. BASE is what counts as unchanged. Packages that play the whole service are left to the gate.

@@ -26,6 +26,7 @@ func TestMergeSurvivesKills(t *testing.T) {
 	rows := 5000*kills + 1000 // a batch has some 5,000
 	database := pgtest.URL(t)
 	m := merges{t, newWorldOn(t, database, app.Config{})} // it asks and looks; the other server works
+	m.Runner.Timeout = 5 * time.Minute                    // undoing so much in one call may take longer than usual beside other tests
 	server := apptest.Start(t, apptest.Program(t), database)
 	lines := func(n int, text string) []string {
 		out := make([]string, n)

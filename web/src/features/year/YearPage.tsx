@@ -23,7 +23,6 @@ import { Button } from "#/ui/Button";
 import { Bones, Card, Empty } from "#/ui/Card";
 import { Tag } from "#/ui/Chip";
 import { Page } from "#/ui/Page";
-import { Stats } from "#/ui/Stats";
 import { Categories } from "./Categories";
 import { csvOf, linesOf } from "./lines";
 import { LeftOut, Tagged } from "./Rows";
@@ -203,14 +202,19 @@ export function YearPage() {
         )}
         {data && sums && (
           <>
-            <Stats
-              label={t`Summary of ${{ year: String(year) }}`}
-              cells={figures.map(([name, value, hint], i) => ({
-                name,
-                value: <Figure value={value} currency={currency} size={i ? "small" : "large"} />,
-                hint,
-              }))}
-            />
+            <Card>
+              <dl className={css.strip}>
+                {figures.map(([label, value, hint], i) => (
+                  <div key={label}>
+                    <dt>{label}</dt>
+                    <dd>
+                      <Figure value={value} currency={currency} size={i ? "small" : "large"} />
+                      {hint && <span className="small dim">{hint}</span>}
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </Card>
             <Categories
               title={t`By category`}
               total={t`Spending`}

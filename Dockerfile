@@ -13,7 +13,7 @@ WORKDIR /src/web
 COPY web/package.json web/package-lock.json web/.npmrc ./
 RUN npm ci
 COPY web ./
-COPY internal/page/tokens.css /src/internal/page/tokens.css
+COPY internal/surface/htmlpage/tokens.css /src/internal/surface/htmlpage/tokens.css
 RUN npm run build
 
 FROM golang:${GO_VERSION}-bookworm AS build
@@ -22,16 +22,21 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download && go mod verify
 COPY . .
-COPY --from=web /src/internal/web/dist/app internal/web/dist/app
+COPY --from=web /src/internal/surface/web/dist/app internal/surface/web/dist/app
 ARG VERSION=dev
 ARG COMMIT=unknown
 RUN make build WEB=0 OUT=/out/coffer VERSION="$VERSION" COMMIT="$COMMIT" \
- && cp /etc/ssl/certs/ca-certificates.crt "$(go env GOROOT)/lib/time/zoneinfo.zip" /out/
+ && cp /etc/ssl/certs/ca-certificates.crt "$(go env GOROOT)/lib/time/zoneinfo.zip" /out/ \
+ && mkdir /out/backups /out/data
 
 FROM scratch
 COPY --from=build /out/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/zoneinfo.zip /zoneinfo.zip
 COPY --from=build /out/coffer /coffer
+# Where volumes are mounted, for backups and for the certificate authority of --lan: new ones get
+# this owner.
+COPY --from=build --chown=65532:65532 --chmod=700 /out/backups /backups
+COPY --from=build --chown=65532:65532 --chmod=700 /out/data /data
 # Go reads time zones from here where the system has none.
 ENV ZONEINFO=/zoneinfo.zip
 USER 65532:65532

@@ -28,6 +28,9 @@ BENCH    ?= ./bench/...
 TRANSACTIONS ?= 10000000
 MINUTES  ?= 60
 
+MIGRATIONS := internal/platform/pg/migrations
+RELEASED   := internal/platform/pg/testdata/released.sha256
+
 # The same source, version and Go release give the same bytes, wherever it is built: no cgo,
 # no paths, no version control stamp, no build id. Tools, vet and linters compile with the
 # same flags, so that what one compiled the next finds in the cache.
@@ -49,7 +52,7 @@ GOFILES = find . -name '*.go' -not -path '*/node_modules/*' -not -path '*/testda
 ##@ Checks
 
 .PHONY: check
-check: fmt-check vet lint openapi build sdk test ## all checks (this is what plain `make` does)
+check: fmt-check vet lint openapi build sdk packaging test ## all checks (this is what plain `make` does)
 
 .PHONY: fmt-check
 fmt-check: .bin/gofumpt ## fail if a Go file is not formatted
@@ -63,7 +66,7 @@ vet: ## go vet, and go.mod as `go mod tidy` leaves it
 
 # What only tests reach: how they steer the simulated banks and models, which the sandbox runs too,
 # and the gate's answer to a single call.
-TEST_ONLY := ^internal/(banksim|modelsim)/|^internal/workflow/agent/gate.go:.* Route$$
+TEST_ONLY := ^internal/sim/(banks|models)/|^internal/agents/run/gate.go:.* Route$$
 
 .PHONY: lint
 lint: .bin/golangci-lint .bin/deadcode ## linters and dead code
@@ -79,12 +82,18 @@ lint: .bin/golangci-lint .bin/deadcode ## linters and dead code
 openapi: test/openapi/node_modules/.package-lock.json ## lint the OpenAPI document
 	npm --prefix test/openapi run --silent lint -- ../../api/openapi.yaml
 
+.PHONY: packaging
+packaging: ## what a release has beside the program: pages of the manual, completions, image
+	cd tools/release && go test -vet=off -count=1 ./...
+
 .PHONY: contract
-contract: ## fail on a breaking change of the OpenAPI document since BASE (default: the last release)
+contract: ## fail on a breaking change of the OpenAPI document, or on any of a migration, since BASE (default: the last release)
 	@base=$${BASE:-$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)}; \
 	if [ -z "$$base" ]; then echo "no release yet: nothing to keep compatible with"; exit 0; fi; \
 	old=$$(mktemp --suffix=.yaml); trap 'rm -f "$$old"' EXIT; \
 	$(MAKE) --no-print-directory .bin/oasdiff; \
+	if lost=$$(git show "$$base:$(RELEASED)" | grep -vxFf $(RELEASED)); then \
+		echo "these migrations are in $$base and may not change; undo it, and add a new migration:" "$$lost" >&2; exit 1; fi; \
 	git show "$$base:api/openapi.yaml" > "$$old"; \
 	.bin/oasdiff breaking --fail-on ERR "$$old" api/openapi.yaml
 
@@ -94,24 +103,38 @@ sdk: ## Anthropic's Go SDK against the simulated model server (SDK=./... with Op
 	cd test/models && go mod tidy -diff && go test -count=1 $(SDK)
 
 .PHONY: test
-test: $(NODE) ## all tests, with the race detector
-	go test -race -timeout 30m ./...
+test: $(if $(PKG)$(RUN),$(if $(findstring test/,$(PKG)),$(NODE)),$(NODE)) ## all tests; or those of PKG=./internal/notify, or of these RUN='TestA|TestB', without the race detector
+ifneq ($(PKG)$(RUN),)
+	$(GO) go test -count=1 -timeout 30m -run '$(RUN)' $(or $(PKG),$(error RUN needs PKG, the package or packages: PKG=./internal/app))
+else
+	go test -race -timeout 80m $$(go list ./... | grep -v /test/)
+	$(MAKE) alone play
+endif
 
-# The tests of internal/app play the whole service through tens of thousands of generated calls,
-# which the race detector makes several times longer. It watches those that are about many callers
-# at once: a test says so itself, with a call of concurrent(t).
-CONCURRENT = awk '/^func Test/ { name = substr($$2, 1, index($$2, "(") - 1) } /^\tconcurrent\(t\)$$/ { print name }' \
-	internal/app/*_test.go | paste -sd '|'
+# Which tests the race detector watches, they say themselves, with calls of package racetest. Of
+# internal/app, which plays the whole service, those are the tests of many callers at once; elsewhere
+# all but long computations.
+ALONE = grep -rl 'racetest\.Sequential(t)' --include='*_test.go' internal | xargs -n 1 dirname | sort -u | sed 's|^|./|'
+
+.PHONY: unit
+unit: ## the tests of every package by itself, with the race detector; not those of race and play
+	@failed=0; \
+	go list ./... | grep -v -e '/internal/app$$' -e '/test/' \
+	| CGO_ENABLED=1 xargs go test -race -vet=off -count=1 -timeout 80m || failed=1; \
+	$(MAKE) --no-print-directory alone || failed=1; \
+	exit $$failed
 
 .PHONY: race
 race: ## the tests of many callers at once, with the race detector
-	@names=$$($(CONCURRENT)); \
-	if [ -z "$$names" ]; then echo "no test calls concurrent(t)" >&2; exit 1; fi; \
-	go test -race -vet=off -count=1 -timeout 80m -run "^($$names)$$" ./internal/app
+	go test -race -vet=off -count=1 -timeout 80m ./internal/app
+
+.PHONY: alone
+alone: ## the packages with tests that are one long computation, without the race detector
+	go test -vet=off -count=1 -timeout 80m $$($(ALONE))
 
 .PHONY: play
 play: ## the tests that play the whole service, but for those of race
-	@names=$$($(CONCURRENT)); go test -vet=off -count=1 -timeout 80m -skip "^($$names)$$" ./internal/app ./test/...
+	COFFER_TEST_RACED=1 go test -vet=off -count=1 -timeout 80m ./internal/app ./test/...
 
 # What a change usually breaks, for the time between two edits: the changed packages and the
 # contract. BASE is what counts as unchanged. Packages that play the whole service are left to the gate.
@@ -148,6 +171,7 @@ fuzz: ## every fuzz target for FUZZTIME (30s), two packages at a time
 .PHONY: long
 long: $(NODE) ## the rounds that are too long for every change: full tests, ten million transactions, an hour of soak, then 30 minutes of each fuzz target
 	COFFER_TEST_LONG=1 go test -race -count=1 -shuffle=on -timeout 12h ./...
+	COFFER_TEST_LONG=1 COFFER_TEST_RACED=1 go test -count=1 -shuffle=on -timeout 12h ./internal/app $$($(ALONE))
 	$(MAKE) sdk SDK=./...
 	$(MAKE) goals
 	$(MAKE) scale
@@ -176,8 +200,13 @@ vuln: .bin/govulncheck ## known vulnerabilities in what the binary calls (asks t
 build: $(if $(filter 1,$(WEB)),web) ## the binary with the web app, reproducibly, as .bin/coffer (OUT=, WEB=0 without the app)
 	$(BUILD) -o $(OUT) ./cmd/coffer
 
+# goreleaser takes 20 minutes to compile, once.
+.PHONY: release
+release: web .bin/goreleaser ## everything a release consists of, into dist/ (SNAPSHOT=1 without a tag, SIGN_KEY=, SOURCE=)
+	VERSION="$(VERSION)" COMMIT="$(COMMIT)" $(WEBNODE) .ci/release
+
 .PHONY: web
-web: web/node_modules/.package-lock.json ## the web app into internal/web/dist/app, which the binary embeds
+web: web/node_modules/.package-lock.json ## the web app into internal/surface/web/dist/app, which the binary embeds
 	cd web && $(WEBNODE) npm run -s build -- --logLevel warn
 
 .PHONY: web-check
@@ -185,23 +214,39 @@ web-check: web/node_modules/.package-lock.json ## types, lint and unit tests of 
 	cd web && $(WEBNODE) npm run -s types && $(WEBNODE) npm run -s lint && $(WEBNODE) npm test -s
 
 .PHONY: texts
-texts: web/node_modules/.package-lock.json ## write the catalogue of the web app's texts from its code
+texts: web/node_modules/.package-lock.json ## write the catalogue of the web app's texts, and its paths for the server, from its code
 	cd web && $(WEBNODE) npm run -s extract
 
 .PHONY: run
 run: db build .env ## the server on 127.0.0.1:8080, with a database of its own
 	set -a; . ./.env; exec $(OUT) serve
 
+# Screens come from Vite and change as their files are saved. It asks the server on 127.0.0.1:8080 for everything else.
+.PHONY: dev
+dev: db .env web/node_modules/.package-lock.json ## the database, the server and Vite with the web app, in one; ctrl-c stops all
+	$(BUILD) -o $(OUT) ./cmd/coffer
+	set -a; . ./.env; set +a; trap 'kill $$(jobs -p) 2>/dev/null || true; wait' EXIT; trap 'exit 130' INT TERM; \
+	$(OUT) serve & (cd web && $(WEBNODE) exec node_modules/.bin/vite) & wait -n
+
 .PHONY: db
 db: ## make the local database `coffer`, unless it is there
 	@psql -XAtq -d postgres -c "select 1 from pg_database where datname = 'coffer'" | grep -q 1 \
 	|| { createdb coffer && echo "made database coffer on $(PGHOST):$(PGPORT)"; }
 
-# Secrets for `make run` and compose. Made once: with another key, what is sealed stays sealed.
+# Settings of `make run`. Made once: with another key, what is sealed stays sealed.
 .env:
-	@umask 077; printf 'POSTGRES_PASSWORD=%s\nCOFFER_ENCRYPTION_KEY=%s\n' \
-		"$$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')" "$$(head -c 32 /dev/urandom | base64)" > $@
-	@echo "made .env with new secrets; keep it safe and out of version control"
+	@umask 077; printf 'COFFER_ENCRYPTION_KEY=%s\n' "$$(head -c 32 /dev/urandom | base64)" > $@
+	@echo "made .env with a new encryption key; keep it safe and out of version control"
+
+# The folder keeps other users of the machine out; the users of the containers read the files.
+secrets: ## the secrets of compose.yaml, once
+	@mkdir -m 700 $@.new; cd $@.new; umask 022; \
+	od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > postgres_password; \
+	head -c 32 /dev/urandom | base64 > encryption_key; \
+	od -An -N20 -tx1 /dev/urandom | tr -d ' \n' > backup_passphrase; \
+	echo "postgres://coffer:$$(cat postgres_password)@db:5432/coffer?sslmode=disable" > database_url; \
+	cd ..; mv $@.new $@
+	@echo "made secrets/; keep copies of encryption_key and backup_passphrase elsewhere"
 
 .PHONY: fmt
 fmt: .bin/gofumpt ## format all Go files
@@ -211,8 +256,19 @@ fmt: .bin/gofumpt ## format all Go files
 api: ## write the contract (api/ and the commands' help) from the code; needs no database
 	go test ./internal/app -run '^(TestGoldens|TestAccessGolden)$$' -update
 
+.PHONY: release-database
+release-database: ## write the database of the schema as it is, which the migrations of later releases are tested on
+	go test -count=1 ./internal/app -run '^TestWriteRelease$$' -release
+
+.PHONY: released
+released: release-database ## freeze the migrations, in the last commit before the tag of a release
+	{ head -n 1 $(RELEASED); cd $(MIGRATIONS) && sha256sum *.sql; } > $(RELEASED).new
+	mv $(RELEASED).new $(RELEASED)
+
 .PHONY: update
 update: web/codegen/node_modules/.package-lock.json ## write the golden files anew, and the types that the web app has of the API; review the diff
+	go test ./internal/platform/pg -run Golden -update
+	go test ./internal/books/ledger -run '^TestFactSQL$$' -update
 	go test ./internal/app -run "Golden|Stories" -update
 	cd web/codegen && npm run -s types
 
@@ -234,7 +290,7 @@ node: $(NODE) ## install the npm packages that tests use
 
 .PHONY: clean
 clean: ## remove what was built or installed (not .env, not the database)
-	rm -rf .bin test/*/node_modules web/node_modules web/codegen/node_modules internal/web/dist/app
+	rm -rf .bin .release dist test/*/node_modules web/node_modules web/codegen/node_modules internal/surface/web/dist/app
 
 .PHONY: help
 help: ## this list
@@ -243,7 +299,8 @@ help: ## this list
 .bin/%: tools/%/go.mod tools/%/go.sum
 	@echo "building $* (once)"
 	@mkdir -p .bin
-	@$(GO) go build -C tools/$* -ldflags "-s -w" -o $(CURDIR)/$@ tool
+	@$(GO) go build -C tools/$* -ldflags "-s -w" -o $(CURDIR)/$@ tool || { \
+		echo "$* was not built, for the reason above. If a module was refused, set GOPROXY to a proxy that has it." >&2; exit 1; }
 
 # npm writes this file last; its age says whether the lock file was changed since.
 test/%/node_modules/.package-lock.json: test/%/package.json test/%/package-lock.json

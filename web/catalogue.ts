@@ -126,11 +126,15 @@ export const base = "base";
 /** The folder of the page that is built apart and loads nothing of the app's: its texts are all in one part. */
 export const apart = "add";
 
+/** The context of the words that people look for screens by: they are read when the search is open. */
+const searched = "search words";
+
 /**
  * With which chunks a message is loaded: with the app's own if something outside the screens shows it or many
  * screens do, else with those of the screens that show it.
  */
 export function partsOf(m: Entry): string[] {
+  if (m.context === searched) return ["palette"];
   const parts = new Set((m.origin ?? []).map(([path]) => /^src\/features\/(\w+)\//.exec(path)?.[1] ?? base));
   const own = parts.delete(apart) ? [apart] : [];
   if (own.length && parts.size === 0) return own;

@@ -3,7 +3,7 @@ import { defineConfig, type Plugin } from "vite";
 import { apart } from "./catalogue.ts";
 import { messages } from "./messages.ts";
 
-const out = `${import.meta.dirname}/../internal/web/dist/app`;
+const out = `${import.meta.dirname}/../internal/surface/web/dist/app`;
 
 // The service worker keeps the files of this build, and knows which older ones it may drop.
 const worker: Plugin = {

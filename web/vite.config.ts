@@ -52,7 +52,7 @@ export default defineConfig({
   plugins: [messages(), react(), ahead, typeface],
   resolve: { alias: { "#": `${import.meta.dirname}/src` } },
   build: {
-    outDir: "../internal/web/dist/app",
+    outDir: "../internal/surface/web/dist/app",
     emptyOutDir: true,
     target: "baseline-widely-available",
     assetsInlineLimit: 0,
@@ -72,7 +72,11 @@ export default defineConfig({
             { name: "tanstack", test: /node_modules[\\/]@tanstack[\\/]/ },
             // Modules that several screens share are one file: twenty small ones cost more than they save. The modules
             // of the first script are separate, so it waits for nothing else.
-            { name: "early", test: /src[\\/](lib[\\/](early|days|language)|app[\\/](early|pages))\.ts$/, priority: 2 },
+            {
+              name: "early",
+              test: /src[\\/](lib[\\/](address|early|days|language)|app[\\/](early|screens))\.ts$/,
+              priority: 2,
+            },
             { name: "icons", test: /src[\\/]ui[\\/]icons\.ts$/, priority: 2 },
             // Fields for amounts are left out of it: no first screen has one.
             {

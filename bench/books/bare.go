@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"coffer/internal/id"
+	"coffer/internal/platform/id"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -124,9 +124,11 @@ type row struct {
 	Created, Updated                                  time.Time
 }
 
-const columns = `t.id, t.short_id, t.account_id, t.date, t.authorized_date, t.datetime, t.amount, t.currency, d.name, d.merchant_name, t.category_primary, t.category_detailed,
+const columns = `t.id, t.short_id, t.account_id, t.date, t.authorized_date, t.datetime, t.amount, t.currency, d.name,
+	d.merchant_name, t.category_primary, t.category_detailed,
 	t.category_id, t.category_source, t.counterparty_id,
-	array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by g.slug),
+	array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id
+		and tt.present and g.deleted_at is null order by g.slug),
 	t.pending, t.payment_channel, t.linked_id, t.excluded, t.deleted_at, t.created_at, t.updated_at`
 
 func (r *row) places() []any {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"coffer/bench/measure"
-	"coffer/internal/ledger"
+	"coffer/internal/books/ledger"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"

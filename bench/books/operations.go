@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"coffer/internal/id"
+	"coffer/internal/platform/id"
 	"github.com/jackc/pgx/v5"
 )
 

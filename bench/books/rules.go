@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"coffer/internal/id"
+	"coffer/internal/platform/id"
 	"github.com/jackc/pgx/v5"
 )
 

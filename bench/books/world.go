@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"coffer/bench/measure"
-	"coffer/internal/auth"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
 	"github.com/jackc/pgx/v5"
 )
 

@@ -13,8 +13,8 @@ import (
 )
 
 // A Load is a number of keep-alive connections, each of which sends the same request again as soon
-// as the answer to the last one has come. It is a client of its own because net/http's costs as
-// much CPU as a small server does, and on two cores that would be taken from what is measured.
+// as the answer to the last one has come. It does not use the client of net/http,
+// which costs as much CPU as a small server: on two cores, the measured server would lack it.
 type Load struct{ clients []*client }
 
 type client struct {
@@ -56,15 +56,15 @@ func (l *Load) Close() {
 	}
 }
 
-// A Round is what one run of a load gave.
+// A Round is the result of one run of a load.
 type Round struct {
 	Requests int
 	Took     time.Duration
 	P50, P99 time.Duration
 }
 
-// Run sends requests until d has passed or every connection has sent each of them. An answer other
-// than 200 fails the run: a fast refusal is no throughput.
+// Run sends requests until d has passed, and on each connection no more than the number in each. An
+// answer other than 200 fails the run: a fast refusal is no throughput.
 func (l *Load) Run(d time.Duration, each int) (Round, error) {
 	var all sync.WaitGroup
 	start := time.Now()

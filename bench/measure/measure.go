@@ -1,6 +1,6 @@
-// Package measure is what the measuring programs stand on: a scratch database, child processes, a
+// Package measure has what all measuring programs need: a scratch database, child processes, a
 // lean HTTP client, CPU time and memory from /proc, medians and tables. It must not know what is
-// being measured nor which figure would be a good one; that is each program's.
+// measured, nor which figure is good; each program knows that itself.
 package measure
 
 import (
@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/filing"
-	"coffer/internal/pg"
+	"coffer/internal/books/category"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -103,7 +103,7 @@ func (s *Scratch) fill(ctx context.Context) error {
 			s.Key = k.Secret
 		}
 		for i := range tags {
-			t, err := filing.New().CreateTag(ctx, tx, filing.CreateTag{
+			t, err := category.New().CreateTag(ctx, tx, category.CreateTag{
 				Slug: fmt.Sprintf("trip:place-%03d", i), Name: new("A journey"), Description: "Everything that it cost",
 				Color: "#d97706", Icon: "plane",
 			})

@@ -46,7 +46,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(root, "internal", "web", "dist", "app", "index.html")); err != nil {
+	if _, err := os.Stat(filepath.Join(root, "internal", "surface", "web", "dist", "app", "index.html")); err != nil {
 		return errors.New("the web app is not built: run make web first")
 	}
 	binary, remove, err := measure.Coffer(ctx, "")

@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"coffer/internal/filing"
+	"coffer/internal/books/category"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -78,7 +78,7 @@ func (b bare) tag(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "key", http.StatusInternalServerError)
 		return
 	}
-	var t filing.Tag
+	var t category.Tag
 	slug := r.PathValue("slug")
 	err = b.pool.QueryRow(ctx, `
 		select id, short_id, slug, display_name, description, color, icon, is_system, created_at, updated_at from tag

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"coffer/bench/measure"
-	"coffer/internal/auth"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -26,7 +26,7 @@ type house struct {
 	remove     func() // the binary
 	server     *measure.Child
 	metrics    string // host and port
-	sim        *banksim.Plaid
+	sim        *banks.Plaid
 	connection string
 	key        string
 	client     http.Client
@@ -57,7 +57,7 @@ func open(ctx context.Context, scratch *measure.Scratch, db *pg.DB) (*house, err
 	}
 	h.metrics = l.Addr().String()
 	_ = l.Close() // so that the server can have it
-	if h.sim, err = banksim.NewPlaid(banksim.PlaidOptions{Household: household.Options{
+	if h.sim, err = banks.NewPlaid(banks.PlaidOptions{Household: household.Options{
 		Seed: 7, Transactions: 4000,
 		Years: 2, End: time.Now(),
 	}}); err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"coffer/bench/measure"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 func main() { measure.Main("soak", run) }

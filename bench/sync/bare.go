@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coffer/bench/measure"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -34,7 +34,8 @@ func take(ctx context.Context, db *pg.DB) (cargo, error) {
 	c.columns = strings.Join(columns, ", ")
 	for into, query := range map[*[]string]string{
 		&c.transactions: `select t.` + strings.Join(columns,
-			", t.") + `, d.name, d.merchant_name, d.folded from transaction t join descriptor d on d.id = t.descriptor_id order by t.id`,
+			", t.") + `, d.name, d.merchant_name, d.folded from transaction t join descriptor d on d.id = t.descriptor_id
+				order by t.id`,
 		&c.tags: `select * from transaction_tag order by transaction_id`,
 		&c.entries: `select change_id, subject, subject_id, field, ref, before, after, before_source,
 			after_source, rule_id, note from entry where subject = 'transaction' order by id`,

@@ -1,7 +1,8 @@
-// Command sync measures a bank's first sync and its repetition: coffer's real server reading a
-// simulator of Plaid, beside the bare COPY-and-merge of the same rows and the same journal, in
-// turns in one run. It must not know how coffer stores a page; it starts the real binary, talks
-// HTTP to it and looks at what it left. The bare side stands in bare.go.
+// Command sync measures a bank's first sync and its repetition. coffer's real server reads from a
+// simulator of Plaid; for comparison, the same rows and the same journal are written with nothing
+// but COPY and merge. Both sides take turns in one run. It must not know how coffer stores a page:
+// it starts the real binary, talks HTTP to it and then reads the database. The bare side is in
+// bare.go.
 package main
 
 import (
@@ -18,10 +19,10 @@ import (
 	"time"
 
 	"coffer/bench/measure"
-	"coffer/internal/auth"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 )
 
 const (
@@ -70,10 +71,10 @@ type figures struct {
 	bare, bare500 span // COPY and merge, with batches of 5,000 and of a page
 	compare       span // COPY and compare
 	written       []tableWrites
-	strangers     float64 // share of the cores that others used
+	strangers     float64 // share of the cores that other programs used
 }
 
-// A span is how long something took, what it cost and what it wrote.
+// A span is the time that a step took, the CPU time that it cost and the bytes that it wrote.
 type span struct {
 	took time.Duration
 	cpu  time.Duration // of the program and PostgreSQL's backends
@@ -145,7 +146,7 @@ func round(ctx context.Context, o options) (figures, error) {
 }
 
 func machineNow() time.Duration {
-	d, _ := measure.MachineCPU() // zero where there is no /proc: nothing is then known of strangers
+	d, _ := measure.MachineCPU() // zero where there is no /proc; strangers is then zero too
 	return d
 }
 
@@ -153,8 +154,8 @@ func machineNow() time.Duration {
 type house struct {
 	db      *pg.DB
 	scratch *measure.Scratch
-	sim     *banksim.Plaid
-	book    *banksim.Book
+	sim     *banks.Plaid
+	book    *banks.Book
 	token   string
 	server  *measure.Child
 	key     string
@@ -168,7 +169,7 @@ func open(ctx context.Context, o options, scratch *measure.Scratch, db *pg.DB) (
 	// are asked for.
 	share := 1.0
 	for range 2 {
-		sim, err := banksim.NewPlaid(banksim.PlaidOptions{Household: household.Options{
+		sim, err := banks.NewPlaid(banks.PlaidOptions{Household: household.Options{
 			Seed:         1,
 			Transactions: int(float64(o.transactions) * share), Years: 5, End: time.Now(),
 		}})
@@ -330,12 +331,13 @@ func (h *house) synced(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(50 * time.Millisecond): // what asks is counted with the backends
+		case <-time.After(50 * time.Millisecond): // asking more often would cost the backends CPU that counts
 		}
 	}
 }
 
-// timed runs do and takes the time of the sync itself from its log, and what was spent meanwhile.
+// timed runs do. It returns the time of the sync itself, from its log, and the CPU time and bytes
+// that were spent meanwhile.
 func (h *house) timed(ctx context.Context, do func() error) (span, error) {
 	if _, err := pg.Exec(ctx, h.db, `checkpoint`); err != nil {
 		return span{}, err

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // mayAdd repeats the contract: the ops that a key that may only add may call, with what it reads.
@@ -125,6 +125,60 @@ func TestKeysThatMayOnlyAdd(t *testing.T) {
 		`{"account_id":%q,"amount_text":"5","payee":"x","category":"food_and_drink_grocerie"}`, accounts[0]["id"]),
 	); r.status != 400 || strings.Contains(r.body, "food_and_drink_groceries") {
 		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// A phone that two members share sends what one of them entered only as that member, whoever has signed
+// in since: the page names the member, and the server compares.
+func TestAddingForAMember(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fillBooks(t)
+	anna, annas := w.session(t, op.RoleMember)
+	ben, bens := w.session(t, op.RoleAdmin)
+	account, err := pg.Value[string](t.Context(), w.DB, `select short_id from account order by id limit 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(reference, session, key, member string) reply {
+		return w.send(t, exchange{
+			method: "POST", path: "/api/v1/transactions", key: key,
+			body: fmt.Sprintf(`{"account_id":%q,"amount":5,"date":"2026-01-02","payee":"Kiosk","reference":%q}`,
+				account, reference),
+			header: map[string]string{
+				"Cookie": auth.SessionCookie + "=" + session, "Idempotency-Key": reference, "Coffer-Member": member,
+			},
+		})
+	}
+	count := func() int {
+		t.Helper()
+		n, err := pg.Value[int](t.Context(), w.DB, `select count(*)::int from transaction where origin = 'manual'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := count()
+	if r := add("reference-one", bens, "", anna.ID.String()); r.status != 409 || r.code() != string(errs.Conflict) {
+		t.Errorf("one member for another: %d %s", r.status, r.body)
+	}
+	if r := add("reference-two", "", w.key, anna.ID.String()); r.status != 409 {
+		t.Errorf("a key for a member: %d %s", r.status, r.body)
+	}
+	if n := count(); n != before {
+		t.Errorf("%d were added for somebody else", n-before)
+	}
+	for _, r := range []reply{
+		add("reference-one", annas, "", anna.ID.String()), // the refusal is not stored as its answer
+		add("reference-three", bens, "", ben.ID.String()),
+		add("reference-four", bens, "", ""),
+	} {
+		if r.status != 201 {
+			t.Errorf("a member for themselves: %d %s", r.status, r.body)
+		}
+	}
+	if n := count(); n != before+3 {
+		t.Errorf("%d of 3 are in the books", n-before)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/auth"
+	"coffer/internal/people/auth"
 )
 
 // A reviewRoom is a small household with a person and an agent in it.
@@ -239,8 +239,9 @@ func TestUndoingAgentsKeepsWhatIsReviewed(t *testing.T) {
 	file("entertainment_hobbies")
 	r.do(r.key, "DELETE", "/transactions/"+rent+"/tags/needs-review", "", nil)
 	type undone struct {
-		Reverted int            `json:"reverted"`
-		ByReason map[string]int `json:"skipped_by_reason"`
+		Reverted     int            `json:"reverted"`
+		Transactions int            `json:"transactions"`
+		ByReason     map[string]int `json:"skipped_by_reason"`
 	}
 	undo := func(body string) undone {
 		t.Helper()
@@ -250,17 +251,18 @@ func TestUndoingAgentsKeepsWhatIsReviewed(t *testing.T) {
 	}
 	whose := `"actor_id": "` + r.agent.ID.String() + `"`
 	if got := undo(`{` + whose + `, ` + since + `, "dry_run": true}`); got.ByReason["reviewed_since"] != 1 ||
-		got.ByReason["changed_since"] != 1 || got.Reverted != 2 {
+		got.ByReason["changed_since"] != 1 || got.Reverted != 2 || got.Transactions != 1 {
 		t.Errorf("tried: %+v", got)
 	}
-	if got := undo(`{` + whose + `, ` + since + `, "keep": "none", "dry_run": true}`); got.Reverted != 3 {
+	if got := undo(`{` + whose + `, ` + since + `, "keep": "none", "dry_run": true}`); got.Reverted != 3 ||
+		got.Transactions != 2 {
 		t.Errorf("tried, keeping nothing: %+v", got)
 	}
 	undo(`{` + whose + `, ` + since + `}`)
 	if a, b := r.filed(rent), r.filed(coffee); a != "entertainment_hobbies by user" || b != "food_and_drink_cafes by provider" {
 		t.Errorf("undone: %s, %s", a, b)
 	}
-	if got := undo(`{` + whose + `, ` + since + `, "keep": "none"}`); got.Reverted != 1 {
+	if got := undo(`{` + whose + `, ` + since + `, "keep": "none"}`); got.Reverted != 1 || got.Transactions != 1 {
 		t.Errorf("undone once more, keeping nothing: %+v", got)
 	}
 	if a, b := r.filed(rent), r.filed(coffee); a != "home_rent by provider" || b != "food_and_drink_cafes by provider" {

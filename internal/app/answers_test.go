@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/op"
+	"coffer/internal/platform/op"
 )
 
 // A compressed answer says the same, and its ETag works wherever the plain one does.

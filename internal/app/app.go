@@ -6,54 +6,50 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
-	"coffer/internal/account"
-	"coffer/internal/accountlink"
+	"coffer/internal/agents/eval"
+	"coffer/internal/agents/guide"
+	"coffer/internal/agents/run"
+	"coffer/internal/agents/workflow"
 	"coffer/internal/archive"
-	"coffer/internal/auth"
-	"coffer/internal/byhand"
-	"coffer/internal/counterparty"
-	"coffer/internal/errs"
-	"coffer/internal/feed"
-	"coffer/internal/filing"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/journal"
-	"coffer/internal/ledger"
-	"coffer/internal/linksession"
-	"coffer/internal/mcp"
-	"coffer/internal/member"
-	"coffer/internal/money"
+	formats "coffer/internal/bank/statement/all"
+	"coffer/internal/books/account"
+	"coffer/internal/books/accountlink"
+	"coffer/internal/books/accountmerge"
+	"coffer/internal/books/alert"
+	"coffer/internal/books/analytics"
+	"coffer/internal/books/category"
+	"coffer/internal/books/counterparty"
+	findings "coffer/internal/books/finding"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/books/manual"
+	"coffer/internal/books/overview"
+	"coffer/internal/books/recurring"
+	"coffer/internal/books/report"
+	"coffer/internal/books/savedview"
+	"coffer/internal/books/target"
+	"coffer/internal/connections/connection"
+	"coffer/internal/connections/linksession"
+	"coffer/internal/connections/statement"
+	"coffer/internal/connections/webhook"
 	"coffer/internal/notify"
-	"coffer/internal/op"
-	"coffer/internal/overview"
-	"coffer/internal/pattern"
-	"coffer/internal/payee"
-	"coffer/internal/pg"
-	"coffer/internal/reference"
-	"coffer/internal/removal"
-	"coffer/internal/report"
-	"coffer/internal/rest"
-	"coffer/internal/review"
-	"coffer/internal/rulebook"
-	"coffer/internal/seal"
-	"coffer/internal/setting"
-	"coffer/internal/signin"
-	"coffer/internal/signin/oauth"
-	"coffer/internal/statement"
-	"coffer/internal/target"
-	"coffer/internal/total"
-	"coffer/internal/view"
-	"coffer/internal/watch"
-	"coffer/internal/webhook"
-	"coffer/internal/workflow"
-	"coffer/internal/workflow/agent"
-	"coffer/internal/workflow/eval"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/seal"
+	"coffer/internal/rules/rulebook"
+	"coffer/internal/settings"
+	"coffer/internal/surface/mcp"
+	"coffer/internal/surface/rest"
+	"coffer/internal/surface/signin"
+	"coffer/internal/surface/signin/oauth"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -73,33 +69,34 @@ type App struct {
 	Jobs         *job.Jobs
 	Journal      *journal.Journal
 	Undo         *journal.Undo
-	Filing       *filing.Filing
+	Categories   *category.Categories
 	Accounts     *account.Register
 	Books        *ledger.Books
-	Totals       *total.Totals
-	Patterns     *pattern.Patterns
+	Totals       *analytics.Totals
+	Recurring    *recurring.Payments
+	Findings     *findings.Desk
 	Others       *counterparty.Counterparties
 	Rules        *rulebook.Rulebook
 	Links        *accountlink.Links
-	Hand         *byhand.Hand
-	Setting      *setting.Settings
+	Hand         *manual.Manual
+	Setting      *settings.Settings
 	Reports      *report.Reports
 	Targets      *target.Targets
 	Notify       *notify.Notifier
-	Watch        *watch.Watch
+	Watch        *alert.Alerts
 	Overviews    *overview.Overviews
-	Views        *view.Views
-	References   *reference.References
-	Feed         *feed.Feed
+	Views        *savedview.Views
+	References   *guide.Guide
+	Connections  *connection.Connections
 	LinkSessions *linksession.Sessions
 	Statements   *statement.Statements
-	Removals     *removal.Removals
-	Members      *member.Members
+	Removals     *accountmerge.Merges
+	Members      *archive.Members
 	Hooks        *webhook.Webhooks
 	Archive      *archive.Archive
 	Workflows    *workflow.Workflows
 	Plans        *workflow.Plans
-	Agent        *agent.Agent
+	Agent        *run.Agent
 	Runner       *op.Runner
 	Tools        *mcp.Tools
 	Desk         *signin.Desk
@@ -128,6 +125,7 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 	if err != nil {
 		return nil, err
 	}
+	o.Migrations = c.Migrations
 	db, err := pg.Open(ctx, c.DatabaseURL.Reveal(), o)
 	if err != nil {
 		return nil, err
@@ -144,6 +142,7 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 	}
 	a := parts(wires{db, log, ring, c, environment})
 	desk.Auth, desk.Log, a.Desk = a.Auth, log, desk
+	desk.Plain, a.Auth.AllowHTTP = c.AllowHTTP, c.AllowHTTP
 	a.Auth.Base = c.base()
 	if c.OIDCIssuer != "" {
 		desk.Issuer = &signin.Issuer{
@@ -174,7 +173,7 @@ type wires struct {
 	log     *slog.Logger
 	ring    *seal.Ring
 	config  Config
-	setting setting.Config
+	setting settings.Config
 }
 
 // parts are the packages of the domain, each handed what it needs.
@@ -183,37 +182,40 @@ func parts(w wires) *App {
 	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, w.log)}
 	a.system, a.ops = &system{app: a}, sync.OnceValue(a.menu)
 	// whatever else points at categories joins here
-	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{},
+	a.Categories = category.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{},
 		target.CategoryUser{})
 	a.Accounts = account.New(db)
-	a.Books = ledger.New(db, a.Filing)
-	a.Totals = total.New(a.Books, a.Accounts)
-	a.Patterns = pattern.New(a.DB, a.Books, a.Accounts)
-	a.Others = counterparty.New(a.Filing, a.Books)
-	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
+	a.Books = ledger.New(db, a.Categories)
+	a.Totals = analytics.New(a.Books, a.Accounts)
+	a.Recurring = recurring.New(a.DB, a.Books)
+	a.Findings = findings.New(a.DB, a.Books, a.Accounts, a.Recurring)
+	a.Others = counterparty.New(a.Categories, a.Books)
+	a.Rules = rulebook.New(db, a.Categories, a.Books, a.Jobs)
 	a.Links = accountlink.New(db, a.Books, a.Jobs)
 	a.Books.Tell(a.Links)
-	a.Hand = byhand.New(a.Books, a.Rules, a.Links)
+	a.Hand = manual.New(a.Books, a.Rules, a.Links)
 	a.Books.Pair(a.Hand)
 	w.setting.DB = db
 	w.setting.Rezoned = func(ctx context.Context, tx pg.Tx) error { return a.Workflows.Rezone(ctx, tx) }
-	a.Setting = setting.New(w.setting)
+	a.Setting = settings.New(w.setting)
 	a.Auth.Begin = func(ctx context.Context, tx pg.Tx, currency string) error {
 		return a.Setting.Begin(ctx, tx, money.Currency(currency))
 	}
 	a.Reports = report.New()
 	a.Notify = notify.New(notify.Config{DB: db, Ring: w.ring, Log: w.log, Report: a.reportOf("notifications")})
-	a.Targets = target.New(a.Filing, a.Totals)
+	a.Targets = target.New(a.Categories, a.Totals)
 	a.Overviews = overview.New(a.Totals, a.Accounts)
-	a.Views = view.New(a.Books)
-	a.References = reference.New(a.Filing)
-	a.Watch = watch.New(db, a.Patterns, a.Accounts)
-	a.Feed = feed.New(feed.Config{
+	a.Views = savedview.New(a.Books)
+	a.References = guide.New(a.Categories)
+	a.Watch = alert.New(db, a.Recurring, a.Accounts)
+	scheduled := w.config.BackupDir != ""
+	a.Watch.Scheduled, a.Overviews.Scheduled, a.Setting.Scheduled = scheduled, scheduled, scheduled
+	a.Connections = connection.New(connection.Config{
 		DB: db, Auth: a.Auth, Accounts: a.Accounts, Books: a.Books, Rules: a.Rules, Jobs: a.Jobs, Ring: w.ring,
 		Providers: a.Setting,
 		Then: []func(context.Context, *job.Run, bool) error{
 			a.Links.AfterSync,
-			a.Patterns.AfterSync, // what is linked is no recurring payment
+			a.Recurring.AfterSync, // what is linked is no recurring payment
 			a.Watch.AfterSync,
 			func(ctx context.Context, run *job.Run, changed bool) error { // there are no Workflows yet
 				return a.Workflows.AfterSync(ctx, run, changed)
@@ -221,31 +223,31 @@ func parts(w wires) *App {
 		},
 	})
 	a.LinkSessions = linksession.New(linksession.Config{
-		DB: db, Feed: a.Feed, Ring: w.ring, Pages: w.config.pagesAt(), Webhooks: w.config.PublicURL,
+		DB: db, Connections: a.Connections, Ring: w.ring, Pages: w.config.pagesAt(), Webhooks: w.config.PublicURL,
 	})
-	a.Statements = statement.New(db, a.Feed, a.Accounts, a.Books, a.Rules, a.Jobs)
-	a.Removals = removal.New(removal.Config{
+	a.Statements = statement.New(db, a.Connections, a.Accounts, a.Books, a.Rules, a.Jobs, formats.Formats)
+	a.Removals = accountmerge.New(accountmerge.Config{
 		Accounts: a.Accounts, Books: a.Books, Links: a.Links, Hand: a.Hand, Jobs: a.Jobs,
-		Then: []func(context.Context, *job.Run, bool) error{a.Links.AfterSync, a.Patterns.AfterSync},
+		Then: []func(context.Context, *job.Run, bool) error{a.Links.AfterSync, a.Recurring.AfterSync},
 	})
-	a.Members = member.New(a.Auth, a.Feed, a.Accounts)
+	a.Members = archive.NewMembers(a.Auth, a.Connections, a.Accounts)
 	a.Hooks = webhook.New(webhook.Config{
-		DB: db, Feed: a.Feed, Sessions: a.LinkSessions, Jobs: a.Jobs, Ring: w.ring, Log: w.log,
+		DB: db, Connections: a.Connections, Sessions: a.LinkSessions, Jobs: a.Jobs, Ring: w.ring, Log: w.log,
 	})
 	a.Archive = archive.New(archive.Config{
-		DB: db, Jobs: a.Jobs, Auth: a.Auth, Feed: a.Feed, Links: a.Links, Version: Version,
+		DB: db, Jobs: a.Jobs, Auth: a.Auth, Connections: a.Connections, Links: a.Links, Version: Version,
 		Address: w.config.address(),
 	})
-	a.Journal = journal.New(journal.Config{DB: db, Subjects: slices.Concat(a.Filing.Subjects(), a.Books.Subjects(),
+	a.Journal = journal.New(journal.Config{DB: db, Subjects: slices.Concat(a.Categories.Subjects(), a.Books.Subjects(),
 		a.Hand.Subjects(), a.Accounts.Subjects(), a.Others.Subjects(), a.Rules.Subjects(), a.Links.Subjects(),
-		a.Reports.Subjects(), a.Targets.Subjects(), a.Patterns.Subjects())})
+		a.Reports.Subjects(), a.Targets.Subjects(), a.Recurring.Subjects(), a.Findings.Subjects())})
 	a.Undo = journal.NewUndo(a.Journal, a.Jobs)
 	a.Workflows = workflow.New(workflow.Config{
 		DB: db, Jobs: a.Jobs, Books: a.Books, Settings: a.Setting, Undo: a.Undo, Reports: a.Reports, Menu: a.Ops,
 	})
 	store := &workflow.Store{Journal: a.Journal, Reports: a.Reports}
 	a.Plans = workflow.NewPlans(db, store)
-	a.Agent = agent.New(agent.Config{
+	a.Agent = run.New(run.Config{
 		DB: db, Store: store, Journal: a.Journal, Books: a.Books, Reports: a.Reports, Models: a.Setting,
 		Evals: eval.New(a.Rules),
 	})
@@ -260,19 +262,6 @@ func (a *App) reportOf(part string) func(ctx context.Context, tx pg.Tx, title, b
 			report.CreateReport{Title: title, Body: body, Kind: part})
 		return err
 	}
-}
-
-// Ops returns every operation of the service.
-func (a *App) Ops() []*op.Op { return a.ops() }
-
-func (a *App) menu() []*op.Op {
-	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
-		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Hand.Ops(),
-		a.Accounts.Ops(), a.Totals.Ops(), a.Patterns.Ops(), review.New(a.Books).Ops(), a.Others.Ops(),
-		payee.New(a.DB, a.Books, a.Others, a.Rules).Ops(), a.Rules.Ops(),
-		a.References.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(),
-		a.Reports.Ops(), a.Notify.Ops(), a.Views.Ops(), a.Targets.Ops(), a.Removals.Ops(), a.Overviews.Ops(),
-		a.Workflows.Ops(), a.Plans.Ops()))
 }
 
 // Groups describes each noun of the menu.
@@ -368,60 +357,12 @@ func (a *App) Rest() *rest.Server {
 		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Session: a.Auth.Session,
 		Token: a.Auth.Token, API: a.OAuth.API(), Log: a.Log, Version: Version, Host: a.Config.host(),
 		Origin: a.Config.origin(), Base: a.Config.address(), Proxies: a.Config.TrustedProxies,
-		Papers: papers,
+		Papers: papers, Plain: a.Desk.Warns,
 		Limits: rest.Limits{
 			PerMinute: a.Config.RatePerMinute, Burst: a.Config.RateBurst,
 			FailuresPerMinute: a.Config.AuthFailures,
 		},
 	}
-}
-
-// sealed are all columns that hold sealed values; rotation goes through them.
-var sealed = []pg.SealedColumn{
-	{Table: "instance", Column: "seal_check", Key: "id"},
-	{Table: "connection", Column: "credentials", Key: "id"},
-	{Table: "quarantine", Column: "raw", Key: "id"},
-	{Table: "link_session", Column: "secret", Key: "id"},
-	{Table: "webhook_event", Column: "session", Key: "id"},
-	{Table: "provider_setting", Column: "fields", Key: "provider"},
-	{Table: "model_setting", Column: "key", Key: "provider"},
-	{Table: "endpoint", Column: "secret", Key: "id"},
-	{Table: "endpoint", Column: "old_secret", Key: "id"},
-}
-
-var (
-	checkPlace = seal.Place{Table: "instance", Column: "seal_check", Row: "true"}
-	checkText  = []byte("coffer")
-)
-
-// checkKey makes sure that the encryption key is the one that sealed the stored secrets; the first
-// key is remembered.
-func (a *App) checkKey(ctx context.Context) error {
-	stored, err := pg.Value[[]byte](ctx, a.DB, `select seal_check from instance`)
-	if err != nil {
-		return fmt.Errorf("read the key check: %w", err)
-	}
-	switch {
-	case a.Ring == nil:
-		return nil
-	case stored == nil:
-		mark, err := a.Ring.Seal(checkPlace, checkText)
-		if err != nil {
-			return err
-		}
-		// Of several servers that start at once with different keys one must win, and the others
-		// must notice.
-		if _, err := pg.Exec(ctx, a.DB, `update instance set seal_check = $1
-			where seal_check is null`, mark); err != nil {
-			return err
-		}
-		return a.checkKey(ctx)
-	}
-	if _, err := a.Ring.Open(checkPlace, stored); err != nil {
-		return fmt.Errorf("COFFER_ENCRYPTION_KEY is not the key that encrypted the stored secrets (%w); set "+
-			"that key, or put it into COFFER_ENCRYPTION_KEYS_OLD and run: coffer key rotate", err)
-	}
-	return nil
 }
 
 // operator is the person who works on the server's machine with the database's own password, and
@@ -455,41 +396,3 @@ func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte,
 
 // Working implements cli.Worker.
 func (l local) Working(ctx context.Context) (bool, error) { return l.app.Jobs.Served(ctx) }
-
-// ready connects, waiting a while for a database that is still starting, migrates and checks the
-// encryption key.
-func (a *App) ready(ctx context.Context, patience time.Duration) error {
-	err := a.DB.Wait(ctx, patience, func(err error) {
-		a.Log.Warn("waiting for PostgreSQL", "error", errs.LogText(err))
-	})
-	if err != nil {
-		return errs.Wrap(err, errs.Unavailable,
-			"PostgreSQL does not respond at COFFER_DATABASE_URL; run coffer doctor for details")
-	}
-	steps, err := a.DB.Migrate(ctx)
-	if err != nil {
-		return err
-	}
-	if n := len(steps); n > 5 { // a new database
-		a.Log.Info("migrated", "steps", n, "to", steps[n-1])
-		steps = nil
-	}
-	for _, s := range steps {
-		a.Log.Info("migrated", "step", s)
-	}
-	filled, err := a.Books.FillPayees(ctx)
-	if err != nil {
-		return err
-	}
-	if filled > 0 {
-		a.Log.Info("grouped wordings by payee", "wordings", filled)
-	}
-	shipped, err := a.Workflows.FillPresets(ctx)
-	if err != nil {
-		return err
-	}
-	if shipped > 0 {
-		a.Log.Info("stored shipped workflows", "texts", shipped)
-	}
-	return a.checkKey(ctx)
-}

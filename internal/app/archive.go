@@ -8,17 +8,15 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"coffer/internal/archive"
-	"coffer/internal/cli"
-	"coffer/internal/errs"
-	"coffer/internal/job"
-	"coffer/internal/op"
-	"coffer/internal/rest"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/surface/cli"
+	"coffer/internal/surface/rest"
 	"github.com/spf13/cobra"
 )
 
@@ -32,10 +30,11 @@ func (a *App) download() rest.Raw {
 	}
 }
 
-// archiveCommands take the household's data out and bring it back.
+// archiveCommands returns the commands that export, import, back up and restore the household's
+// data.
 func archiveCommands(c *cli.CLI, config Config) []*cobra.Command {
 	return []*cobra.Command{
-		exportCommand(c, config), importCommand(config), backupCommand(config),
+		exportCommand(c, config), importCommand(c, config), backupCommand(c, config),
 		restoreCommand(config),
 	}
 }
@@ -172,55 +171,27 @@ func counter(w io.Writer) func(int64) {
 	}
 }
 
-// statements are the endings of files that banks write, and that are no archives.
-var statements = []string{".csv", ".tsv", ".txt", ".ofx", ".qfx", ".qif", ".xml", ".sta"}
-
-func importCommand(config Config) *cobra.Command {
-	return &cobra.Command{
-		Use: "import <file>", Short: "Import an archive into an empty household", Args: cobra.ExactArgs(1),
-		Long: "Imports an archive made by coffer export into an empty household: either completely or not at " +
-			"all. All hashes in it are checked first. Banks must be reconnected, because an archive contains " +
-			"no credentials. Workflows are disabled and model server addresses are not imported, so an " +
-			"archive cannot decide what runs here or where it sends data.",
-		Example: "  coffer import coffer.zip",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if ext := strings.ToLower(filepath.Ext(args[0])); slices.Contains(statements, ext) {
-				return errs.New(errs.ValidationError, "this command imports archives made by coffer export; to "+
-					"import a bank statement, run coffer csv import <connection> --file <file>")
-			}
-			f, err := os.Open(args[0])
-			if err != nil {
-				return errs.New(errs.ValidationError, "cannot read the archive: %v", err)
-			}
-			defer f.Close() //nolint:errcheck // only read
-			info, err := f.Stat()
-			if err != nil {
-				return errs.New(errs.ValidationError, "cannot read the archive: %v", err)
-			}
-			return onDatabase(cmd.Context(), config, func(a *App) error {
-				in, err := a.Archive.Import(cmd.Context(), f, info.Size(), counter(cmd.ErrOrStderr()))
-				if err != nil {
-					return err
-				}
-				if err := said(cmd, "imported", in.Manifest); err != nil {
-					return err
-				}
-				return switchedOff(cmd.OutOrStdout(), in.Closed)
-			})
-		},
+// importArchive imports an archive of coffer export.
+func importArchive(cmd *cobra.Command, config Config, path string) error {
+	f, err := os.Open(path) //nolint:gosec // the person who runs the command chooses the file
+	if err != nil {
+		return errs.New(errs.ValidationError, "cannot read the archive: %v", err)
 	}
-}
-
-// said prints the contents of an archive.
-func said(cmd *cobra.Command, what string, m archive.Manifest) error {
-	rows := int64(0)
-	for _, t := range m.Tables {
-		rows += t.Rows
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err != nil {
+		return errs.New(errs.ValidationError, "cannot read the archive: %v", err)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(),
-		"%s: %d transactions, %d rows in %d tables, as of %s\n", what,
-		m.Transactions(), rows, len(m.Tables), m.Created)
-	return err
+	return onDatabase(cmd.Context(), config, func(a *App) error {
+		in, err := a.Archive.Import(cmd.Context(), f, info.Size(), counter(cmd.ErrOrStderr()))
+		if err != nil {
+			return err
+		}
+		if err := printContents(cmd.OutOrStdout(), "imported", in.Manifest); err != nil {
+			return err
+		}
+		return switchedOff(cmd.OutOrStdout(), in.Closed)
+	})
 }
 
 // switchedOff lists the parts of an import that wait for a person, and how to switch each on again.
@@ -241,62 +212,4 @@ func switchedOff(w io.Writer, c archive.Closed) error {
 		}
 	}
 	return nil
-}
-
-func backupCommand(config Config) *cobra.Command {
-	var recipients []string
-	cmd := &cobra.Command{
-		Use: "backup <file>", Short: "Write an encrypted, verified backup of the database",
-		Args: cobra.ExactArgs(1),
-		Long: `Writes the whole database to a new file, encrypted with age: with the passphrase in COFFER_BACKUP_PASSPHRASE,
-or for the public keys given with --recipient. The file is read back and every hash is checked before the file
-gets its final name. Servers keep running.
-
-Bank credentials stay encrypted with COFFER_ENCRYPTION_KEY, which is not in the backup: keep a copy of it elsewhere.`,
-		Example: "  COFFER_BACKUP_PASSPHRASE=… coffer backup /backups/coffer-$(date +%F).age\n  coffer backup " +
-			"--recipient age1… coffer.age",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return onDatabase(cmd.Context(), config, func(a *App) error {
-				lock := archive.Lock{Passphrase: config.BackupPassphrase.Reveal(), Recipients: recipients}
-				if len(recipients) > 0 {
-					lock.Passphrase = ""
-				}
-				m, err := a.Archive.Backup(cmd.Context(), args[0], lock, counter(cmd.ErrOrStderr()))
-				if err != nil {
-					return err
-				}
-				return said(cmd, "written and verified", m)
-			})
-		},
-	}
-	cmd.Flags().StringSliceVar(&recipients, "recipient", nil,
-		"public key that can open the backup, as printed by age-keygen; can be repeated")
-	return cmd
-}
-
-func restoreCommand(config Config) *cobra.Command {
-	identity := ""
-	cmd := &cobra.Command{
-		Use: "restore <file>", Short: "Restore a backup into an empty database", Args: cobra.ExactArgs(1),
-		Long: "Restores a backup into an empty database: either completely or not at all. The passphrase " +
-			"comes from COFFER_BACKUP_PASSPHRASE, or the key from the file given with --identity. Set " +
-			"COFFER_ENCRYPTION_KEY to the key of the server that made the backup.",
-		Example: "  COFFER_DATABASE_URL=postgres://…/empty COFFER_BACKUP_PASSPHRASE=… coffer restore coffer.age",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return onDatabase(cmd.Context(), config, func(a *App) error {
-				m, err := a.Archive.Restore(cmd.Context(), args[0],
-					archive.Lock{Passphrase: config.BackupPassphrase.Reveal(), Identities: identity},
-					counter(cmd.ErrOrStderr()))
-				if err != nil {
-					return err
-				}
-				if err := said(cmd, "restored", m); err != nil {
-					return err
-				}
-				return a.checkKey(cmd.Context())
-			})
-		},
-	}
-	cmd.Flags().StringVar(&identity, "identity", "", "key file from age-keygen, for a backup with recipients")
-	return cmd
 }

@@ -11,23 +11,23 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/account"
 	"coffer/internal/app"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/books/account"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 	"github.com/google/go-cmp/cmp"
 )
 
 const testRing = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
 // holdsBook compares what is stored with what the bank has.
-func (w *world) holdsBook(t *testing.T, book *banksim.Book) {
+func (w *world) holdsBook(t *testing.T, book *banks.Book) {
 	t.Helper()
 	stored, err := pg.Values[string](t.Context(), w.DB, `
 		select t.provider_id || ' ' || t.date || ' ' || t.amount || ' ' || t.currency || ' ' || t.pending
@@ -77,7 +77,7 @@ func (w *world) sync(t *testing.T, connection string) string {
 // standsToday checks that every account which states a balance stands at something today, and that
 // the others say that nobody stated one. Plaid states the balance of each account, Teller those of
 // its rows.
-func (w *world) standsToday(t *testing.T, book *banksim.Book, all bool) {
+func (w *world) standsToday(t *testing.T, book *banks.Book, all bool) {
 	t.Helper()
 	accounts, err := w.Accounts.Accounts(t.Context(), w.DB, op.None{})
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *world) standsToday(t *testing.T, book *banksim.Book, all bool) {
 
 // provedByRows checks that the balances which rows state are the accounts', with the sign of each,
 // and prove the books.
-func (w *world) provedByRows(t *testing.T, book *banksim.Book) {
+func (w *world) provedByRows(t *testing.T, book *banks.Book) {
 	t.Helper()
 	proofs, err := w.Accounts.Proofs(t.Context(), w.DB, op.None{})
 	if err != nil {
@@ -142,12 +142,12 @@ func (w *world) provedByRows(t *testing.T, book *banksim.Book) {
 func TestBanksOverTheirProtocols(t *testing.T) {
 	t.Parallel()
 	size := household.Options{Seed: 7, Transactions: 1200, Years: 1}
-	p, err := banksim.NewPlaid(banksim.PlaidOptions{Household: size})
+	p, err := banks.NewPlaid(banks.PlaidOptions{Household: size})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: size, MaxCount: 100})
+	tl, err := banks.NewTeller(banks.TellerOptions{Household: size, MaxCount: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,12 +170,12 @@ func TestBanksOverTheirProtocols(t *testing.T) {
 			},
 		},
 	}
-	for name, start := range map[string]func() (string, *banksim.Book){
-		"plaid": func() (string, *banksim.Book) {
+	for name, start := range map[string]func() (string, *banks.Book){
+		"plaid": func() (string, *banks.Book) {
 			token, book := p.NewItem("")
 			return fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token), book
 		},
-		"teller": func() (string, *banksim.Book) {
+		"teller": func() (string, *banks.Book) {
 			e := tl.Enroll()
 			return fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
 				e.AccessToken, e.ID), e.Book
@@ -193,7 +193,7 @@ func TestBanksOverTheirProtocols(t *testing.T) {
 				w.provedByRows(t, book)
 			}
 			rows := book.Rows()
-			book.Change(rows[len(rows)-1].ID, func(r *banksim.Row) { r.Name = "CHANGED" })
+			book.Change(rows[len(rows)-1].ID, func(r *banks.Row) { r.Name = "CHANGED" })
 			ids := func() map[string]bool {
 				found, err := pg.Values[string](t.Context(), w.DB, `select id::text from transaction
 					where deleted_at is null`)

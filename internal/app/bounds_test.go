@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/op"
+	"coffer/internal/platform/op"
 )
 
 // A toolPage is one page of a tool's result.

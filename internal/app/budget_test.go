@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/auth"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // A thrifty is an agent whose writes are counted.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/auth"
-	"coffer/internal/op"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
 )
 
 // A calendar link opens the calendar and nothing else, until it is revoked. Members see their own,

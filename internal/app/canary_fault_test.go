@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,40 +11,75 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/rest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
+	"coffer/internal/surface/rest"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// canaryWorld is a world at debug level whose own secrets are canaries, with both providers as they
+// canaryBanks are the providers of a canaryWorld.
+type canaryBanks struct {
+	plaid         *banks.Plaid
+	teller        *banks.Teller
+	simplefin     *banks.SimpleFIN
+	enablebanking *banks.EnableBanking
+	visited       int // banks behind enablebanking
+}
+
+// script makes all of them answer like this.
+func (b *canaryBanks) script(f banks.Fault) {
+	b.plaid.Script(f)
+	b.teller.Script(f)
+	b.simplefin.Script(f)
+	b.enablebanking.Script(f)
+}
+
+func (b *canaryBanks) calm() {
+	b.plaid.Calm()
+	b.teller.Calm()
+	b.simplefin.Calm()
+	b.enablebanking.Calm()
+}
+
+// canaryWorld is a world at debug level whose own secrets are canaries, with the providers as they
 // stand.
-func canaryWorld(t *testing.T) (*toolWorld, *banksim.Plaid, *banksim.Teller) {
+func canaryWorld(t *testing.T) (*toolWorld, *canaryBanks) {
 	t.Helper()
 	size := household.Options{Seed: 5, Transactions: 60, Years: 1}
 	secret := mark + "0123456789abcdef01"
-	p, err := banksim.NewPlaid(banksim.PlaidOptions{Household: size, ClientID: "client", Secret: secret})
+	p, err := banks.NewPlaid(banks.PlaidOptions{Household: size, ClientID: "client", Secret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: size})
+	tl, err := banks.NewTeller(banks.TellerOptions{Household: size})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(tl.Close)
+	sf, err := banks.NewSimpleFIN(banks.SimpleFINOptions{Household: size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sf.Close)
+	eb, err := banks.NewEnableBanking(banks.EnableBankingOptions{Household: size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(eb.Close)
 	file := func(name string, pem []byte) string {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, pem, 0o600); err != nil {
@@ -63,6 +99,10 @@ func canaryWorld(t *testing.T) (*toolWorld, *banksim.Plaid, *banksim.Teller) {
 				"certificate": file("cert.pem", tl.Certificate()), "private_key": file("key.pem", tl.Key()),
 				"ca": file("ca.pem", tl.CA()),
 			},
+			"simplefin": {"url": sf.URL()},
+			"enablebanking": {
+				"application": eb.Application(), "key": file("eb.pem", []byte(eb.Key())), "url": eb.URL(),
+			},
 		},
 	}, slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
@@ -78,11 +118,11 @@ func canaryWorld(t *testing.T) (*toolWorld, *banksim.Plaid, *banksim.Teller) {
 	w.world = world{App: a, url: server.URL}
 	w.key = w.newKey(t, auth.CreateKey{Name: "me", Scope: "full_access", ActorType: "user"}).Secret
 	w.work(t)
-	return w, p, tl
+	return w, &canaryBanks{plaid: p, teller: tl, simplefin: sf, enablebanking: eb}
 }
 
 // echoes returns responses of a provider, or of a proxy in front of it, that repeat the request.
-func echoes(secret string) []banksim.Fault {
+func echoes(secret string) []banks.Fault {
 	s, _ := json.Marshal(secret)
 	q := string(s)
 	plaid := func(kind, code, request string) string {
@@ -93,7 +133,7 @@ func echoes(secret string) []banksim.Fault {
 		"Retry-After": {secret}, "Location": {"https://elsewhere.example/" + secret},
 		"Set-Cookie": {"token=" + secret}, "Request-Id": {secret}, "Content-Type": {"text/html"},
 	}
-	return []banksim.Fault{
+	return []banks.Fault{
 		{Status: 400, Body: plaid(`"INVALID_INPUT"`, q, q)},
 		{Status: 400, Body: plaid(q, `"INVALID_ACCESS_TOKEN"`, q)},
 		{Status: 400, Body: plaid(`"ITEM_ERROR"`, `"ITEM_LOGIN_REQUIRED"`, q)},
@@ -113,8 +153,9 @@ func echoes(secret string) []banksim.Fault {
 // connection neither store nor show any of them.
 func TestCanariesFromProviders(t *testing.T) {
 	t.Parallel()
-	w, p, tl := canaryWorld(t)
-	watch := &canaryWatch{exact: []string{w.key, string(tl.Key()[40:90])}}
+	w, all := canaryWorld(t)
+	p, tl := all.plaid, all.teller
+	watch := &canaryWatch{exact: []string{w.key, string(tl.Key()[40:90]), all.enablebanking.Key()[40:90]}}
 	post := func(what, path, body string) reply {
 		r := w.send(t, exchange{method: http.MethodPost, path: "/api/v1" + path, key: w.key, body: body})
 		watch.answer(t, what, r)
@@ -126,6 +167,9 @@ func TestCanariesFromProviders(t *testing.T) {
 	enrolled := w.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
 		e.AccessToken, e.ID))
 	watch.exact = append(watch.exact, e.AccessToken, token)
+	claimed := w.link(t, all.setup(watch))
+	consented := w.link(t, w.consent(t, all, watch))
+	watch.exact = slices.Concat(watch.exact, all.simplefin.Secrets(), all.enablebanking.Secrets())
 	calls, faults, list := 0, 0, canaries()
 	for i, c := range list {
 		if strings.ContainsAny(c.value, "\n\"\\") && i%2 == 0 {
@@ -134,8 +178,8 @@ func TestCanariesFromProviders(t *testing.T) {
 		value, _ := json.Marshal(c.value)
 		fault := echoes(strings.NewReplacer("\n", "", "\r", "").Replace(c.value))[i%11]
 		fault.Times = -1
-		p.Script(fault)
-		tl.Script(fault)
+		unclaimed := all.setup(watch)
+		all.script(fault)
 		faults++
 		for what, x := range map[string][2]string{
 			"linking through Plaid": {
@@ -151,6 +195,21 @@ func TestCanariesFromProviders(t *testing.T) {
 				`{"provider":"teller","credentials":{"public_token":` + string(value) + `,"nonsense":` + string(value) +
 					`}}`,
 			},
+			"linking through SimpleFIN": {
+				"/connections",
+				`{"provider":"simplefin","credentials":{"setup_token":` + string(value) + `}}`,
+			},
+			"claiming a setup token": {"/connections", unclaimed},
+			"linking through Enable Banking": {
+				"/connections",
+				`{"provider":"enablebanking","credentials":{"code":` + string(value) + `}}`,
+			},
+			"a session at a bank": {
+				"/connections/link-session",
+				`{"provider":"enablebanking","institution_id":"DE-1"}`,
+			},
+			"consenting again":       {"/connections/" + consented + "/reauth-session", ``},
+			"a claim that is over":   {"/connections/" + claimed + "/reauth-complete", ``},
 			"a link session":         {"/connections/link-session", `{"provider":"plaid"}`},
 			"signing in again":       {"/connections/" + linked + "/reauth-session", ``},
 			"having signed in again": {"/connections/" + enrolled + "/reauth-complete", ``},
@@ -158,16 +217,17 @@ func TestCanariesFromProviders(t *testing.T) {
 			post(what+" with "+c.kind, x[0], x[1])
 			calls++
 		}
-		p.Calm()
-		tl.Calm()
+		watch.answer(t, "a list of banks with "+c.kind, w.send(t, exchange{
+			method: http.MethodGet, path: "/api/v1/providers/enablebanking/institutions?country=FR", key: w.key,
+		}))
+		all.calm()
 	}
-	syncs := w.canarySyncs(t, p, tl, watch)
+	syncs := w.canarySyncs(t, all, watch)
 	for _, path := range []string{"/connections", "/sync/logs", "/jobs", "/changes"} {
 		watch.answer(t, path, w.send(t, exchange{method: http.MethodGet, path: "/api/v1" + path, key: w.key}))
 	}
-	for _, c := range []string{linked, enrolled} {
-		p.Script(echoes(list[0].value)[0])
-		tl.Script(echoes(list[0].value)[3])
+	for i, c := range []string{linked, enrolled, claimed, consented} {
+		all.script(echoes(list[0].value)[3*(i%2)])
 		watch.answer(t, "ending", w.send(t, exchange{
 			method: http.MethodDelete, path: "/api/v1/connections/" + c,
 			key: w.key,
@@ -179,41 +239,83 @@ func TestCanariesFromProviders(t *testing.T) {
 	t.Logf("%d responses that repeat a secret, %d calls, %d syncs", faults, calls, syncs)
 }
 
-// canarySyncs links a bank whose every sync fails with a secret in the answer.
-func (w *toolWorld) canarySyncs(t *testing.T, p *banksim.Plaid, tl *banksim.Teller, watch *canaryWatch) (n int) {
+// setup is what links a bank through SimpleFIN.
+func (b *canaryBanks) setup(watch *canaryWatch) string {
+	token := b.simplefin.SetupToken()
+	plain, _ := base64.StdEncoding.DecodeString(token) // the simulator encoded it
+	watch.exact = append(watch.exact, string(plain[len(plain)-20:]))
+	return fmt.Sprintf(`{"provider":"simplefin","credentials":{"setup_token":%q}}`, token)
+}
+
+// consent lets a member sign in at another bank, and is what links it.
+func (w *toolWorld) consent(t *testing.T, b *canaryBanks, watch *canaryWatch) string {
+	t.Helper()
+	ask := func(method, path, body string, into any) {
+		t.Helper()
+		r := w.send(t, exchange{method: method, path: "/api/v1" + path, key: w.key, body: body})
+		if r.status >= http.StatusBadRequest || json.Unmarshal([]byte(r.body), into) != nil {
+			t.Fatalf("%s: %d %s", path, r.status, r.body)
+		}
+	}
+	var listed listedBanks
+	ask(http.MethodGet, "/providers/enablebanking/institutions?country=DE&search=volksbank", "", &listed)
+	var s linkSession
+	ask(http.MethodPost, "/connections/link-session",
+		fmt.Sprintf(`{"provider":"enablebanking","institution_id":%q}`, listed.Institutions[b.visited].ID), &s)
+	b.visited++
+	to, err := b.enablebanking.Visit(t.Context(), fmt.Sprint(s.ProviderConfig["hosted_url"]), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := mustQuery(t, to)
+	watch.exact = append(watch.exact, query.Get("code"), query.Get("state"))
+	return fmt.Sprintf(`{"provider":"enablebanking","credentials":{"code":%q}}`, query.Get("code"))
+}
+
+// canarySyncs links banks whose every sync fails with a secret in the answer.
+func (w *toolWorld) canarySyncs(t *testing.T, b *canaryBanks, watch *canaryWatch) (n int) {
 	t.Helper()
 	failed := func() int { return strings.Count(w.log.String(), `"kind":"feed.sync"`) }
-	for i, fault := range echoes(canaries()[19].value) {
-		fault.Times = -1
+	try := func(what, body string) {
+		t.Helper()
 		before := failed()
-		if i%2 == 0 {
-			fault.Path = "/transactions/sync"
-			p.Script(fault)
-			token, _ := p.NewItem("")
-			watch.answer(t, "linking", w.send(t, exchange{
-				method: http.MethodPost, path: "/api/v1/connections",
-				key: w.key, body: fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token),
-			}))
-		} else {
-			e := tl.Enroll()
-			watch.exact = append(watch.exact, e.AccessToken)
-			fault.Path = "/accounts/" // what is read of an account; linking lists them
-			tl.Script(fault)
-			watch.answer(t, "linking", w.send(t, exchange{
-				method: http.MethodPost, path: "/api/v1/connections",
-				key: w.key, body: fmt.Sprintf(
-					`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken,
-					e.ID),
-			}))
-		}
+		watch.answer(t, "linking", w.send(t, exchange{
+			method: http.MethodPost, path: "/api/v1/connections", key: w.key, body: body,
+		}))
 		for deadline := time.Now().Add(5 * time.Minute); failed() == before; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("no sync of answer %d ends", i)
+				t.Fatalf("no sync of %s ends", what)
 			}
 		}
-		p.Calm()
-		tl.Calm()
+		b.calm()
 		n++
+	}
+	for i, fault := range echoes(canaries()[19].value) {
+		fault.Times = -1
+		what := fmt.Sprint("answer ", i)
+		if i%2 == 0 {
+			fault.Path = "/transactions/sync"
+			b.plaid.Script(fault)
+			token, _ := b.plaid.NewItem("")
+			try(what, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
+			fault.Path = "/accounts/"
+			body := w.consent(t, b, watch)
+			b.enablebanking.Script(fault)
+			try(what, body)
+			watch.exact = append(watch.exact, b.enablebanking.Secrets()...)
+			continue
+		}
+		e := b.teller.Enroll()
+		watch.exact = append(watch.exact, e.AccessToken)
+		fault.Path = "/accounts/" // what is read of an account; linking lists them
+		b.teller.Script(fault)
+		try(what, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
+			e.AccessToken, e.ID))
+		fault.Path, fault.Skip = "/simplefin/accounts", 1 // linking lists the accounts
+		body := b.setup(watch)
+		b.simplefin.Script(fault)
+		try(what, body)
+		watch.exact = append(watch.exact, b.simplefin.Secrets()...)
 	}
 	return n
 }
@@ -398,6 +500,17 @@ func TestCanariesInConfiguration(t *testing.T) {
 					"client_id": "client", "secret": "s", "environment": "sandbox",
 					"url": "https://me:" + c.value + "@plaid.example",
 				}},
+			},
+			"SimpleFIN address": {
+				DatabaseURL: seal.NewSecret(good),
+				Providers:   app.Providers{"simplefin": {"url": "https://me:" + c.value + "@simplefin.example"}},
+			},
+			"Enable Banking without application": {
+				DatabaseURL: seal.NewSecret(good), Providers: app.Providers{"enablebanking": {"key": c.value}},
+			},
+			"Enable Banking key in place of file": {
+				DatabaseURL: seal.NewSecret(good),
+				Providers:   app.Providers{"enablebanking": {"application": "a", "key": c.value}},
 			},
 			"key in place of file": {
 				DatabaseURL: seal.NewSecret(good),

@@ -13,11 +13,11 @@ import (
 	"sync"
 	"testing"
 
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/op"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // mark stands in every made-up secret; it fits where letters, digits, hexadecimal or base64 are
@@ -87,6 +87,15 @@ func canaries() []canary {
 		{"basic credentials", "Basic " + base64.StdEncoding.EncodeToString([]byte("me:")) + mark},
 		{"bearer token", "Bearer " + fill("", 43)},
 		{"one-time code", fill("otp-", 20)},
+		{"SimpleFIN setup token", base64.StdEncoding.EncodeToString(
+			[]byte("https://bridge.simplefin.org/simplefin/claim/"+fill("", 24))) + mark},
+		{"SimpleFIN access URL", marked("https://5a3d:%s@bridge.simplefin.org/simplefin")},
+		{"Enable Banking private key", "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA" + mark +
+			"\n-----END RSA PRIVATE KEY-----\n"},
+		{"Enable Banking token", jwt + "B"},
+		{"Enable Banking code", fill("", 36)},
+		{"Enable Banking session", uuid("")},
+		{"Enable Banking account", uuid("")},
 	}
 	// seven characters can stand anywhere by chance
 	return slices.DeleteFunc(list, func(c canary) bool { return !strings.Contains(strings.ToLower(c.value), mark) })

@@ -11,8 +11,8 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/op"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // Every reading command works straight on the database and against a server, with the same answer;

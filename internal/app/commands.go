@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"coffer/internal/bank/all"
-	"coffer/internal/cli"
-	"coffer/internal/errs"
-	"coffer/internal/mcp"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/rest"
-	"coffer/internal/rulebook"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
+	"coffer/internal/rules/rulebook"
+	"coffer/internal/surface/cli"
+	"coffer/internal/surface/mcp"
+	"coffer/internal/surface/rest"
 	"github.com/spf13/cobra"
 )
 
@@ -28,7 +27,14 @@ import (
 func Main(args []string, in io.Reader, out, fail io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	config, err := Load()
+	var err error
+	if file := envFile(args); file != "" {
+		err = useEnvFile(file)
+	}
+	var config Config
+	if err == nil {
+		config, err = Load()
+	}
 	c := CommandLine(config, in, out, fail)
 	if err != nil {
 		return c.Fail(err, slices.Contains(args, "--json"))
@@ -50,7 +56,7 @@ func CommandLine(config Config, in io.Reader, out, fail io.Writer) *cli.CLI {
 		Local:   func(ctx context.Context) (cli.Caller, func(), error) { return openLocal(ctx, config) },
 	}
 	c.Extra = map[string][]*cobra.Command{
-		"": commands(c, config), "key": {rotateCommand(config)},
+		"": commands(c, config), "key": {rotateCommand(config), forgetCommand(c, config)},
 		"connection": {linkCommand(c)}, "workflow-run": {transcriptCommand(c, config)},
 	}
 	return c
@@ -117,7 +123,7 @@ var meant = map[string]string{
 
 // Execute runs one command and returns the exit code.
 func Execute(ctx context.Context, c *cli.CLI, args []string) int {
-	root := c.Root() //nolint:contextcheck // each command gets its context when it runs
+	root := c.Root() //nolint:contextcheck // ExecuteContext gives each command its context
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -191,26 +197,35 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 					return err
 				}
 				defer a.DB.Close()
-				if err := a.ready(cmd.Context(), patience); err != nil {
+				if err := a.upgraded(cmd.Context(), patience); err != nil {
 					return err
 				}
-				return c.Say(cmd, "the schema is up to date\n", map[string]any{"schema_version": pg.Newest()})
+				return c.Say(cmd, "the schema is up to date\n", map[string]any{"schema_version": a.DB.Newest()})
 			},
 		},
 		doctor,
-		{
-			Use: "health", Short: "Check whether the running server is ready", Args: cobra.NoArgs,
-			Example: "  coffer health && echo ready",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				if err := Probe(cmd.Context(), config); err != nil {
-					return err
-				}
-				return c.Say(cmd, "the server is ready\n", map[string]any{"ready": true})
-			},
-		},
+		healthCommand(c, config),
 		stdioCommand(c, config),
 		openapi,
 	}...)
+}
+
+func healthCommand(c *cli.CLI, config Config) *cobra.Command {
+	var port int
+	cmd := &cobra.Command{
+		Use: "health", Short: "Check whether the running server is ready", Args: cobra.NoArgs,
+		Long: "Asks the server on this machine, at the address in COFFER_LISTEN, whether it is ready, and exits with " +
+			"0 or 1. With COFFER_LAN_ADDRESS it asks serve --lan first.",
+		Example: "  coffer health && echo ready",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := Probe(cmd.Context(), config, port); err != nil {
+				return err
+			}
+			return c.Say(cmd, "the server is ready\n", map[string]any{"ready": true})
+		},
+	}
+	cmd.Flags().IntVar(&port, "lan-port", lanPort, "with COFFER_LAN_ADDRESS: the port of serve --lan")
+	return cmd
 }
 
 func settingList() string {
@@ -262,41 +277,4 @@ func stdio(ctx context.Context, c *cli.CLI, config Config, tools string) error {
 		return err
 	}
 	return a.Tools.Stdio(ctx, func(ctx context.Context) (op.Actor, error) { return a.Auth.Key(ctx, key) }, tools)
-}
-
-// rotateCommand seals every stored secret again, with the current encryption key. It is not an op
-// because it needs both keys, which only the server's machine has.
-func rotateCommand(config Config) *cobra.Command {
-	return &cobra.Command{
-		Use: "rotate", Short: "Re-encrypt stored secrets with a new encryption key", Args: cobra.NoArgs,
-		Long: `Encrypts every stored secret with COFFER_ENCRYPTION_KEY. Keep the old key in COFFER_ENCRYPTION_KEYS_OLD, for
-running servers too, until this command has finished; then remove it. Servers keep running.`,
-		Example: "  COFFER_ENCRYPTION_KEYS_OLD=$OLD COFFER_ENCRYPTION_KEY=$NEW coffer key rotate",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := Build(cmd.Context(), config, config.logger())
-			if err != nil {
-				return err
-			}
-			defer a.DB.Close()
-			if a.Ring == nil {
-				return errs.New(errs.EncryptionKeyNeeded,
-					"set COFFER_ENCRYPTION_KEY to the new key and COFFER_ENCRYPTION_KEYS_OLD to the old one")
-			}
-			if err := a.opened(cmd.Context()); err != nil {
-				return err
-			}
-			total := 0
-			for _, column := range sealed {
-				n, err := a.DB.Reseal(cmd.Context(), a.Ring, column)
-				total += n
-				if err != nil {
-					return fmt.Errorf("after %d secrets: %w; run the command again", total, err)
-				}
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(),
-				"%d secrets are now encrypted with key %s; you can remove COFFER_ENCRYPTION_KEYS_OLD\n", total,
-				a.Ring.Current())
-			return err
-		},
-	}
 }

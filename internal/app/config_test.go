@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/seal"
+	"coffer/internal/platform/seal"
 )
 
 // Every numeric setting refuses what is no limit, naming its variable, both as the environment has

@@ -11,8 +11,9 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/racetest"
 )
 
 // A contender edits and reverts what others edit and revert at the same time.
@@ -106,7 +107,7 @@ func (c *contender) revert(ctx context.Context) error {
 // a fault, and the history of every field is a chain without a gap that ends in what is stored.
 func TestEditsAndRevertsContend(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	database := pgtest.URL(t)
 	w := newWorldOn(t, database, app.Config{})
 	w.fillBooks(t)

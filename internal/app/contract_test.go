@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/errs"
-	"coffer/internal/mcp"
-	"coffer/internal/op"
-	"coffer/internal/rest"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
+	"coffer/internal/surface/mcp"
+	"coffer/internal/surface/rest"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
@@ -159,7 +159,7 @@ var componentVerbs = []string{
 var componentNouns = []string{"ApiKey", "Device", "Error", "File", "Household", "LinkSession", "Login", "Note", "Token"}
 
 // TestComponentsBeginWithTheirNoun: a component's name must show its subject without the package of
-// its Go type. internal/rest/names.go renames types that do not.
+// its Go type. internal/surface/rest/names.go renames types that do not.
 func TestComponentsBeginWithTheirNoun(t *testing.T) {
 	t.Parallel()
 	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu(), app.Groups, app.JobResults()))
@@ -184,7 +184,7 @@ func TestComponentsBeginWithTheirNoun(t *testing.T) {
 	}
 	for name := range doc.Components.Schemas {
 		if !slices.ContainsFunc(begin, func(noun string) bool { return strings.HasPrefix(name, noun) }) {
-			t.Errorf("component %s does not begin with its noun; give it another name in internal/rest/names.go", name)
+			t.Errorf("component %s does not begin with its noun; give it another name in internal/surface/rest/names.go", name)
 		}
 	}
 	if len(doc.Components.Schemas) < 100 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 // systemRule is the short id of the rule that comes with the service.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/seal"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/seal"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
@@ -27,7 +27,7 @@ const (
 	// demoMaking begins the name of a database that is being filled. It gets the demo's name when
 	// it is complete, so that a demo is there whole or not at all.
 	demoMaking = "coffer_demo_making_"
-	demoLock   = 0x636f666665720d // advisory: one process makes or drops at a time
+	demoLock   = int64(0x636f666665720d) // advisory: one process makes or drops at a time
 )
 
 var demoName = regexp.MustCompile(`^coffer_demo(_[0-9a-z]{1,40})?$`)
@@ -90,8 +90,16 @@ func (d demo) run(ctx context.Context) error {
 		for _, m := range demoMembers {
 			fmt.Fprintf(d.out, "  %-22s %-20s %s\n", m.role+":", m.email, demoPassword)
 		}
-		fmt.Fprintf(d.out, "\nAll data is fictional. Stop with Ctrl-C. Delete it with: coffer demo --drop\n\n")
+		fmt.Fprintf(d.out, "\nAll data is fictional. Stop with Ctrl-C. Delete it with: %s\n\n", d.dropping())
 	})
+}
+
+// dropping is the command that deletes this demo.
+func (d demo) dropping() string {
+	if d.name == demoDatabase {
+		return "coffer demo --drop"
+	}
+	return "coffer demo --database " + d.name + " --drop"
 }
 
 // demoKey seals the credentials of simulated banks, which are no secret.
@@ -104,13 +112,13 @@ func (d demo) open(ctx context.Context, name string, banks *sandbox) (*App, erro
 	if err != nil {
 		return nil, err
 	}
-	told, today, err := demoDays(ctx, at)
+	madeOn, today, err := demoDays(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	if told == nil { // it is made now: the last days come later, as news
+	if madeOn == nil { // it is made now: the last days come later, as news
 		err = banks.open(demoFamily(today, today.AddDate(0, 0, -demoReview)))
-	} else if err = banks.open(demoFamily(*told, today)); err == nil {
+	} else if err = banks.open(demoFamily(*madeOn, today)); err == nil {
 		banks.linked() // the same that the connections have tokens of
 	}
 	if err != nil {
@@ -125,7 +133,7 @@ func (d demo) open(ctx context.Context, name string, banks *sandbox) (*App, erro
 
 // demoDays returns the day on which the demo of a database was made, if it was, and today by the
 // database's clock.
-func demoDays(ctx context.Context, at string) (told *time.Time, today time.Time, err error) {
+func demoDays(ctx context.Context, at string) (madeOn *time.Time, today time.Time, err error) {
 	c, err := pgx.Connect(ctx, at)
 	if err != nil {
 		return nil, today, err
@@ -136,8 +144,8 @@ func demoDays(ctx context.Context, at string) (told *time.Time, today time.Time,
 		demoZone).Scan(&today, &made); err != nil || !made {
 		return nil, today, err
 	}
-	err = c.QueryRow(ctx, `select (min(created_at) at time zone $1)::date from connection`, demoZone).Scan(&told)
-	return told, today, err
+	err = c.QueryRow(ctx, `select (min(created_at) at time zone $1)::date from connection`, demoZone).Scan(&madeOn)
+	return madeOn, today, err
 }
 
 // onServer is the URL of another database on the same server.
@@ -145,7 +153,7 @@ func onServer(address, database string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" && u.Query().Get("host") == "" {
 		return "", errs.New(errs.ValidationError,
-			"COFFER_DATABASE_URL must be a URL for the demo: postgres://user:password@host:5432/name")
+			"COFFER_DATABASE_URL must be a URL: postgres://user:password@host:5432/name")
 	}
 	u.Path = "/" + database
 	return u.String(), nil

@@ -5,13 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 )
 
 // demoPassword opens a household that does not exist.
@@ -34,7 +35,7 @@ const (
 	kim
 )
 
-// demoReview is how many days the household has not looked at its review queue.
+// demoReview is how many days of transactions wait in the household's review queue.
 const demoReview = 9
 
 // demoFamily is the household of a demo that was made on a day, known up to an end.
@@ -302,7 +303,7 @@ func (d *furnisher) account(ctx context.Context, name string) string {
 	return u.String()
 }
 
-// links confirms the account links that are clear, and leaves those of which only the members can
+// links confirms account links that are clear, and leaves those of which only the members can
 // say what they are.
 func (d *furnisher) links(ctx context.Context) {
 	d.rest(ctx)
@@ -315,6 +316,11 @@ func (d *furnisher) links(ctx context.Context) {
 		}
 		d.do(ctx, "account-link.update", map[string]any{"id": l["id"], "confidence": "confirmed"})
 	}
+	// The fund pays for the summer once a year: too rare for a suggestion.
+	d.do(ctx, "account-link.create", map[string]any{
+		"primary_account_id": d.account(ctx, "Holiday fund"), "mirror_account_id": d.account(ctx, "Anna's account"),
+		"kind": "transfer",
+	})
 	d.rest(ctx)
 }
 
@@ -332,7 +338,7 @@ func (d *furnisher) tidy(ctx context.Context) {
 	if _, d.err = conn.Exec(ctx, `vacuum analyze`); d.err != nil {
 		return
 	}
-	for _, c := range append(d.app.Patterns.Chores(), d.app.Accounts.Chores()...) {
+	for _, c := range slices.Concat(d.app.Recurring.Tasks(), d.app.Findings.Tasks(), d.app.Accounts.Tasks()) {
 		if d.err == nil {
 			d.err = c.Do(ctx)
 		}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/errs"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/pg"
 	"github.com/spf13/cobra"
 )
 

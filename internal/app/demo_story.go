@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/money"
-	"coffer/internal/pg"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 )
 
 // statement imports the file of a bank without an interface: the savings of the child.
@@ -58,8 +58,8 @@ func (d *furnisher) statement(ctx context.Context) {
 	})
 }
 
-// wealth adds the house, and the history of what no payment shows: its value, and what is left of
-// its mortgage.
+// wealth adds the house, and the history of what no payment shows: its value, and the debt of its
+// mortgage.
 func (d *furnisher) wealth(ctx context.Context) {
 	d.as(daniel)
 	house := d.do(ctx, "account.create", map[string]any{
@@ -166,10 +166,10 @@ func (d *furnisher) agent(ctx context.Context) {
 	}
 }
 
-// file files the newest payments that a search finds.
-func (d *furnisher) file(ctx context.Context, category, search string, most int) {
+// file sets the category of the most recent payments that a search finds.
+func (d *furnisher) file(ctx context.Context, category, search string, limit int) {
 	found := d.do(ctx, "transaction.list", map[string]any{
-		"search": search, "limit": most, "fields": "minimal", "start_date": d.ago(35),
+		"search": search, "limit": limit, "fields": "minimal", "start_date": d.ago(35),
 	})
 	var operations []any
 	for _, row := range list(found, "transactions") {
@@ -212,7 +212,7 @@ func (d *furnisher) report(ctx context.Context) {
 	var body strings.Builder
 	fmt.Fprintf(&body, "You kept **%s**: %s came in and %s went out.\n\n", euros(c.Net), euros(c.MoneyIn),
 		euros(c.MoneyOut))
-	fmt.Fprintf(&body, "| Where it went | %s | %s |\n|---|---:|---:|\n", first.Month(), before)
+	fmt.Fprintf(&body, "| Category | %s | %s |\n|---|---:|---:|\n", first.Month(), before)
 	shown := 0
 	for _, n := range c.Nodes {
 		if n.Kind == "category" && shown < 8 {

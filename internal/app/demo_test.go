@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/id"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -89,6 +89,12 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("%v, and what was left unfinished: %v", got, s.databases(left))
 	}
 	s.look(name)
+	if got := app.DropCommand(name); got != "coffer demo --database "+name+" --drop" {
+		t.Error(got)
+	}
+	if got := app.DropCommand("coffer_demo"); got != "coffer demo --drop" {
+		t.Error(got)
+	}
 	if out, code := s.run(t.Context(), "--drop", "--database", name); code != 0 || len(s.databases(name)) != 0 {
 		t.Errorf("%d %s", code, out)
 	}
@@ -124,6 +130,13 @@ func (s stage) look(name string) {
 		"comments":       `select count(*) >= 3 from comment`,
 		"people who act": `select count(*) = 0 from change where actor_name not in ('Anna Berger', 'Daniel Okafor',
 			'Evening helper', 'Auto-categorize', 'coffer')`,
+		"the summer's house in its spending": `select count(*) > 0 and not bool_or(t.transfer or t.excluded)
+			from transaction t join descriptor d on d.id = t.descriptor_id where d.name ~ 'AIRBNB . SUMMER HOUSE'`,
+		"pairs of the summer's money": `select count(*) > 2 and bool_and(t.transfer)
+			from transaction t join descriptor d on d.id = t.descriptor_id where d.name ~* '^summer holiday'`,
+		"only transfers among what is left out": `select count(*) = 0 from transaction t join category c on c.id = t.category_id
+			left join category p on p.id = c.parent_id where t.transfer and t.deleted_at is null
+			and coalesce(p.kind, c.kind) <> 'transfer' and coalesce(p.slug, c.slug) <> 'loans_and_fees'`,
 		"butchers outside cafés": `select count(*) = 0 from transaction t join descriptor d on d.id = t.descriptor_id
 			join category c on c.id = t.category_id where d.name ~ 'METZGEREI' and c.slug = 'food_and_drink_cafes'`,
 	} {

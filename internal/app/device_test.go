@@ -16,7 +16,8 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/racetest"
 )
 
 func (v *visitor) ask(t testing.TB, scope string) (device, user string) {
@@ -147,7 +148,7 @@ func TestDeviceGrant(t *testing.T) {
 // After the grant a thousand polls at once fetch exactly one key.
 func TestDeviceKeyIsFetchedOnce(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	v := settled(t)
 	device, user := v.ask(t, "full_access")
 	if r, _ := v.do(t, "POST", "/device", url.Values{

@@ -9,11 +9,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
-	"coffer/internal/errs"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/pg"
 )
 
 // A finding is one thing that doctor looked at.
@@ -23,16 +24,28 @@ type finding struct {
 	Mend  string `json:"mend"`
 }
 
-// A Diagnosis lists the findings of doctor, and whether coffer can run despite them.
+// A check is one thing that doctor found in order.
+type check struct {
+	What  string `json:"what"`
+	State string `json:"state"`
+}
+
+// A Diagnosis lists what doctor found wrong and what it found in order, and whether coffer can run.
 type Diagnosis struct {
 	OK       bool      `json:"ok"`
 	Findings []finding `json:"findings"`
+	Checked  []check   `json:"checked"`
+}
+
+// well notes something that is in order.
+func (d *Diagnosis) well(what, state string, args ...any) {
+	d.Checked = append(d.Checked, check{what, fmt.Sprintf(state, args...)})
 }
 
 // Doctor checks everything that the service needs and reports what is wrong and how to fix it.
 func Doctor(ctx context.Context, c Config) Diagnosis {
-	found := []finding{}
-	note := func(what, state, mend string) { found = append(found, finding{what, state, mend}) }
+	d := &Diagnosis{Findings: []finding{}, Checked: []check{}}
+	note := func(what, state, mend string) { d.Findings = append(d.Findings, finding{what, state, mend}) }
 	for _, name := range strangers(os.Environ()) {
 		note("environment", name+" is not a coffer setting",
 			"check its spelling; coffer doctor --settings lists them all")
@@ -49,13 +62,35 @@ func Doctor(ctx context.Context, c Config) Diagnosis {
 		note("listen address", "reachable from other machines without HTTPS",
 			"put a reverse proxy with TLS in front of it and set COFFER_PUBLIC_URL to its https address, or listen "+
 				"on 127.0.0.1")
+	} else {
+		d.well("listen address", "%s", c.Listen)
+		if ip != nil && ip.IsUnspecified() && len(c.TrustedProxies) == 0 && !c.https() {
+			note("trusted proxies", "not set, so rate limits count everyone behind the proxy as one",
+				"set COFFER_TRUSTED_PROXIES to the network of the proxy, such as 127.0.0.1/32")
+		}
 	}
-	well := diagnose(ctx, c, note)
-	return Diagnosis{well, found}
+	if c.PublicURL != "" {
+		if ip := net.ParseIP(c.host()); strings.HasPrefix(c.PublicURL, "http://") && c.host() != "localhost" &&
+			!ip.IsLoopback() {
+			what := " is not encrypted, and browsers keep no session without HTTPS"
+			if c.AllowHTTP {
+				what = " is not encrypted: others on the network can read along (COFFER_ALLOW_HTTP)"
+			}
+			note("public address", c.PublicURL+what,
+				"serve coffer over HTTPS and set COFFER_PUBLIC_URL to its https:// address")
+		} else {
+			d.well("public address", "%s", c.PublicURL)
+		}
+	}
+	d.OK = d.diagnose(ctx, c, note)
+	return *d
 }
 
 func (d Diagnosis) String() string {
 	var b strings.Builder
+	for _, c := range d.Checked {
+		fmt.Fprintf(&b, "✓  %-15s %s\n", c.What, c.State)
+	}
 	for _, f := range d.Findings {
 		fmt.Fprintf(&b, "!  %-15s %s\n   %-15s → %s\n", f.What, f.State, "", f.Mend)
 	}
@@ -65,7 +100,7 @@ func (d Diagnosis) String() string {
 	return b.String()
 }
 
-func diagnose(ctx context.Context, c Config, note func(what, state, mend string)) bool {
+func (d *Diagnosis) diagnose(ctx context.Context, c Config, note func(what, state, mend string)) bool {
 	a, err := Build(ctx, c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		note("configuration", err.Error(), "set it and run coffer doctor again")
@@ -86,27 +121,34 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 		note("database", "older than PostgreSQL 15", "upgrade PostgreSQL to 15 or newer")
 		return false
 	}
+	d.well("database", "PostgreSQL %d.%d", version/10000, version%10000)
 	at, err := a.DB.SchemaVersion(ctx)
 	switch {
 	case errors.Is(err, pg.ErrDevelopment):
-		note("schema", "created by a development version of coffer from before the first release",
+		note("schema", "migrated by a development version of coffer",
 			"export it with that version, and import the file into a new database: coffer export > coffer.zip, "+
 				"coffer import coffer.zip")
 		return false
 	case err != nil:
 		note("schema", err.Error(), "check that the database user can read the schema")
 		return false
-	case at < pg.Newest():
-		note("schema", fmt.Sprintf("at step %d of %d", at, pg.Newest()), "run coffer migrate; coffer serve does it too")
+	case at < a.DB.Newest():
+		note("schema", fmt.Sprintf("at step %d of %d", at, a.DB.Newest()),
+			"run coffer migrate; coffer serve does it too")
 		return false
-	case at > pg.Newest():
+	case at > a.DB.Newest():
 		note("schema", "created by a newer coffer", "run that version, or restore a backup from before it")
 		return false
 	}
+	d.well("schema", "step %d, the newest", at)
 	if err := a.checkKey(ctx); err != nil {
 		note("encryption key", err.Error(), "see above")
 		return false
 	}
+	if a.Ring != nil {
+		d.well("encryption key", "%s", a.Ring.Current())
+	}
+	a.surroundings(ctx, d, note)
 	if made, err := a.Auth.Any(ctx); err == nil && !made {
 		note("access", "no API key yet", "create one: coffer key create --name me --scope full_access")
 	}
@@ -115,6 +157,8 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 		note("model", errs.Public(err, "").Message, "coffer model get shows what is configured")
 	case set && !t.OK:
 		note("model", t.Model+": "+t.Message, "test it again: coffer model test")
+	case set:
+		d.well("model", "%s", t.Model)
 	}
 	return true
 }
@@ -129,32 +173,63 @@ func pingFault(err error) string {
 	return text
 }
 
+// probed is where the running server may be asked. COFFER_LAN_ADDRESS is for serve --lan, which
+// listens on a port of its own and not on COFFER_LISTEN.
+func (c Config) probed(lanPort int) ([]string, error) {
+	host, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return nil, errs.New(errs.ValidationError, "COFFER_LISTEN must be host:port, such as 127.0.0.1:8080")
+	}
+	reached := func(host string) string {
+		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+			return "127.0.0.1"
+		}
+		return host
+	}
+	at := []string{c.scheme() + net.JoinHostPort(reached(host), port)}
+	// A server without --lan does not read the address, so a wrong one is no fault here.
+	if _, listen, err := c.homeAddress(""); c.LANAddress != "" && err == nil {
+		at = append([]string{"https://" + net.JoinHostPort(reached(listen), strconv.Itoa(lanPort))}, at...)
+	}
+	return at, nil
+}
+
 // Probe reports whether the running server is ready, for container health checks without a shell.
-func Probe(ctx context.Context, c Config) error {
+func Probe(ctx context.Context, c Config, lanPort int) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	_, port, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return errs.New(errs.ValidationError, "COFFER_LISTEN must be host:port, such as 127.0.0.1:8080")
-	}
-	at := c.scheme() + "127.0.0.1:" + port + "/api/v1/health/ready"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	all, err := c.probed(lanPort)
 	if err != nil {
 		return err
 	}
+	for _, at := range all {
+		var status int
+		if status, err = ask(ctx, at+"/api/v1/health/ready"); err != nil {
+			continue
+		}
+		if status != http.StatusOK {
+			return errs.New(errs.Unavailable, "the server is not ready (status %d); its log says why", status)
+		}
+		return nil
+	}
+	return errs.Wrap(err, errs.Unavailable, "no server responds at %s; is coffer serve running, with these settings?",
+		strings.Join(all, " or "))
+}
+
+// ask returns the status with which a server on this machine answers.
+func ask(ctx context.Context, at string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return 0, err
+	}
 	client := &http.Client{Transport: &http.Transport{
 		// The certificate is for the public name. Nothing is sent, and only this machine is asked.
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: c.https()}, //nolint:gosec // see above
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
 	}}
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
-		return errs.Wrap(err, errs.Unavailable,
-			"no server responds at 127.0.0.1:%s; is coffer serve running, with this COFFER_LISTEN?", port)
+		return 0, err
 	}
-	defer res.Body.Close() //nolint:errcheck // nothing is read from it
-	if res.StatusCode != http.StatusOK {
-		return errs.New(errs.Unavailable, "the server is not ready (status %d); its log says why", res.StatusCode)
-	}
-	return nil
+	return res.StatusCode, res.Body.Close()
 }

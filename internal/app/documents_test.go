@@ -44,11 +44,13 @@ func TestDocuments(t *testing.T) {
 func TestDocumentsControl(t *testing.T) {
 	t.Parallel()
 	page := "# One\n\n[a](gone.md) [b](#two) [c](#one)\n\n```sh\n./coffer tag lost\ncoffer tag list --nope | jq .\n" +
-		"coffer tag list --json\n```\nSet `COFFER_LISTEM`, then `coffer tga list`.\n"
+		"coffer tag list --json\n```\nSet `COFFER_LISTEM`, then `coffer tga list`.\n\n" +
+		"| a | b |\n|---|---|\n| 1 | 2 |\n\n| 3 | 4 |\n"
 	read := 0
 	got := faults(t, fstest.MapFS{"README.md": {Data: []byte(page)}}, &read)
 	want := []string{
 		"README.md: gone.md leads nowhere", "README.md: #two is not a heading of README.md",
+		"README.md: a row without a table: | 3 | 4 |",
 		"README.md: there is no command coffer tag lost", "README.md: coffer tag list has no flag --nope",
 		"README.md: there is no command coffer tga", "README.md: COFFER_LISTEM is not a setting",
 	}
@@ -56,6 +58,9 @@ func TestDocumentsControl(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// composeNames are variables of compose.yaml and not of the program.
+var composeNames = []string{"COFFER_IMAGE", "COFFER_VERSION", "COFFER_PORT"}
 
 // faults reads every document of the tree and returns what is wrong in it.
 func faults(t *testing.T, tree fs.FS, read *int) []string {
@@ -65,6 +70,7 @@ func faults(t *testing.T, tree fs.FS, read *int) []string {
 	for _, s := range app.Settings() {
 		settings = append(settings, s.Name)
 	}
+	settings = append(settings, composeNames...)
 	foreign := []string{"node_modules", "testdata"}
 	var out []string
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -81,13 +87,28 @@ func faults(t *testing.T, tree fs.FS, read *int) []string {
 		if err != nil {
 			return err
 		}
-		for _, f := range append(docLinks(tree, name, string(page)), docWords(root, settings, string(page))...) {
+		for _, f := range slices.Concat(docLinks(tree, name, string(page)), docTables(string(page)),
+			docWords(root, settings, string(page))) {
 			out = append(out, name+": "+f)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// docTables returns rows that no table shows: after a blank line a row begins a table, and its
+// second line must be the rule below the heads.
+func docTables(page string) []string {
+	var out []string
+	lines := strings.Split(fenced.ReplaceAllString(page, ""), "\n")
+	for n, line := range lines {
+		begins := strings.HasPrefix(line, "|") && (n == 0 || !strings.HasPrefix(lines[n-1], "|"))
+		if begins && (n+1 == len(lines) || !strings.HasPrefix(lines[n+1], "|-")) {
+			out = append(out, "a row without a table: "+line)
+		}
 	}
 	return out
 }

@@ -6,10 +6,10 @@ import (
 	"maps"
 	"testing"
 
-	"coffer/internal/auth"
-	"coffer/internal/id"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // notTried are the ops whose dry_run is no rehearsal of counted writes.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/accountlink"
-	"coffer/internal/household"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/books/accountlink"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 )
 
 // owner is the member whose account it is.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/household"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -73,7 +73,7 @@ func TestEconomyOfJobs(t *testing.T) {
 	if err := w.Seed(t.Context(), household.New(household.Options{Seed: 1, End: today}), io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DB.InTx(t.Context(), func(tx pg.Tx) error { return w.Patterns.Sweep(t.Context(), tx) }); err != nil {
+	if err := w.DB.InTx(t.Context(), func(tx pg.Tx) error { return w.Recurring.Sweep(t.Context(), tx) }); err != nil {
 		t.Fatal(err)
 	}
 	a := &assistant{t: t, session: w.connect(t, w.key, modernEra)}

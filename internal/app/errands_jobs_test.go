@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/ledger"
-	"coffer/internal/money"
-	"coffer/internal/pg"
+	"coffer/internal/books/ledger"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/pg"
 )
 
 // extras are payments that errands ask about, and the accounts' confirmed links.

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/account"
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/text"
+	"coffer/internal/books/account"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
 )
 
 // An errand is a job that takes more than one question, done by an assistant in books that are made by
@@ -136,7 +136,7 @@ func (e *errand) load() {
 // look does what is due a minute after a change.
 func (e *errand) look() {
 	e.t.Helper()
-	if err := e.DB.InTx(e.t.Context(), func(tx pg.Tx) error { return e.Patterns.Sweep(e.t.Context(), tx) }); err != nil {
+	if err := e.DB.InTx(e.t.Context(), func(tx pg.Tx) error { return e.Recurring.Sweep(e.t.Context(), tx) }); err != nil {
 		e.t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"coffer/internal/bank"
@@ -20,6 +21,12 @@ func configuring(provider string) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// choosing is the example of how banks are found that a provider lists.
+func choosing() string {
+	i := slices.IndexFunc(all.Specs, func(s bank.Spec) bool { return s.Link.Institutions })
+	return all.Specs[i].Name + " --country DE --search sparkasse"
 }
 
 // examples are shown in the help of a command, without "coffer", the noun and the verb. Other
@@ -93,8 +100,8 @@ var examples = map[string][]string{
 	"model.set": {
 		`--provider openai_compatible --base-url http://127.0.0.1:11434 --prices '{"model": "llama", "input_usd": "0", "output_usd": "0"}'`,
 	},
-	"model.test":    {"--provider openai_compatible --model llama"},
-	"provider.set":  {configuring(all.Default())},
+	"model.test":   {"--provider openai_compatible --model llama"},
+	"provider.set": {configuring(all.Default())}, "provider.institutions": {choosing()},
 	"report.create": {`--title "March at a glance" --body "We spent 1,170 on food."`, "--file report.yaml"},
 	"rule.apply":    {"--dry-run", `--rule-ids k3xK9a2Q --filter '{"start_date": "2026-01-01"}'`},
 	"rule.applyone": {"k3xK9a2Q --dry-run"},

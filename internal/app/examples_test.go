@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/household"
 )
 
 // demo fills a database with a household that has a record of every kind, under the short ids of
@@ -254,8 +254,9 @@ func shellWords(line string) []string {
 // refused are examples that need what a test's household has not: the code they end with.
 var refused = map[string]string{
 	"connection.outcome": "NOT_FOUND", "connection.session": "PROVIDER_NOT_CONFIGURED",
-	"connection.reauth":   "CONNECTION_NOT_SYNCABLE",
-	"connection.repaired": "CONNECTION_NOT_SYNCABLE", "connection.sync": "PROVIDER", "sync.start": "PROVIDER",
+	"provider.institutions": "PROVIDER_NOT_CONFIGURED",
+	"connection.reauth":     "CONNECTION_NOT_SYNCABLE",
+	"connection.repaired":   "CONNECTION_NOT_SYNCABLE", "connection.sync": "PROVIDER", "sync.start": "PROVIDER",
 	"provider.test":           "PROVIDER",
 	"workflow.run":            "PROVIDER_NOT_CONFIGURED",
 	"workflow.eval":           "PROVIDER_NOT_CONFIGURED",

@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"io"
+	"net/http"
 
-	"coffer/internal/due"
+	"coffer/internal/platform/schedule"
+	"coffer/internal/platform/seal"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -48,11 +50,24 @@ func ReopenDemo(ctx context.Context, config Config, name string) error {
 // Spoken shows a line of a transcript to a person.
 var Spoken = spoken
 
-// AllChores is all timed work.
-func (a *App) AllChores() []due.Chore { return a.chores() }
+// AllTasks is all timed work.
+func (a *App) AllTasks() []schedule.Task { return a.tasks() }
 
 // Loadable returns a path as a shell loads it.
 var Loadable = loadable
 
 // Next returns the hints that commands print after their output.
 var Next = next
+
+// DropCommand is what a demo tells about its end.
+func DropCommand(name string) string { return demo{name: name}.dropping() }
+
+// BackupNow does what a server with that folder does when its clock asks.
+func (a *App) BackupNow(ctx context.Context, dir string) error {
+	b := *a
+	b.Config.BackupDir, b.Config.BackupPassphrase = dir, seal.NewSecret("five random words are good")
+	return b.scheduledBackup(ctx)
+}
+
+// MetricsHandler serves the metrics.
+func (a *App) MetricsHandler() http.Handler { return a.metricsHandler() }

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // exported requests an export over REST, waits for its job, and returns the job and the link.

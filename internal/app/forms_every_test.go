@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/op"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
 )
 
 // Every form of a name is taken wherever something is named, by route and by tool, and a name of

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 // formLeaves are the conditions in which strings are tried: each field that names something, each

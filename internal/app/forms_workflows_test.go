@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"coffer/internal/id"
-	"coffer/internal/op"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
 )
 
 // formNeeds adds what a call needs and no schema says.

@@ -17,10 +17,11 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/racetest"
+	"coffer/internal/platform/seal"
 )
 
 const (
@@ -208,7 +209,7 @@ func (c *hammerCounter) stored(t *testing.T) int {
 // If-Match. No step of any of them may be lost.
 func TestHammerLosesNoUpdate(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	c := newHammerCounter(t, 2)
 	ctx, cancel := context.WithTimeout(t.Context(), hammerPatience)
 	defer cancel()
@@ -278,7 +279,7 @@ func hammerPause(ctx context.Context, longest time.Duration) {
 // have lost their update.
 func TestHammerRounds(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	for name, conditional := range map[string]bool{"with If-Match": true, "control without If-Match": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,15 +16,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"coffer/internal/account"
-	"coffer/internal/errs"
-	"coffer/internal/feed"
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/text"
+	"coffer/internal/bank"
+	"coffer/internal/books/account"
+	"coffer/internal/books/ledger"
+	"coffer/internal/connections/connection"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
 )
 
 // A hostileText is a text of strangers, and the shapes in which nothing but a JSON value may hold
@@ -511,12 +512,12 @@ func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.
 		if err != nil {
 			return err
 		}
-		connections, given, rows := make([]feed.NewConnection, len(list)), make([]account.Incoming,
+		connections, given, rows := make([]connection.NewConnection, len(list)), make([]account.Incoming,
 			len(list)), make([]ledger.Incoming, len(list))
 		for i, h := range list {
-			connections[i] = feed.NewConnection{MemberID: member, Provider: "plaid", Institution: text.Name(h.raw)}
+			connections[i] = connection.NewConnection{MemberID: member, Provider: "plaid", Institution: text.Name(h.raw)}
 		}
-		ids, err := b.Feed.AddConnections(t.Context(), tx, connections)
+		ids, err := b.Connections.AddConnections(t.Context(), tx, connections)
 		if err != nil {
 			return err
 		}
@@ -536,7 +537,7 @@ func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.
 			rows[i] = ledger.Incoming{
 				AccountID: accounts[i], ProviderID: c.Plain(), Date: day, Amount: money.MustParse("1.00"),
 				Currency: "EUR",
-				Name:     c, MerchantName: c, Detail: c, CategoryPrimary: c, CategoryDetailed: c, PaymentChannel: c.Plain(),
+				Name:     c, MerchantName: c, Detail: c, CategoryPrimary: c, CategoryDetailed: c, Extra: bank.Extra{PaymentChannel: c.Plain()},
 			}
 		}
 		_, err = b.Books.Load(t.Context(), tx, slices.Values(rows))

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/racetest"
 )
 
 // A killDesk is one server and a caller, for stories that need no load.
@@ -80,7 +81,7 @@ func (d *killDesk) count(sql string, args ...any) int {
 
 func TestIdempotencyKeyNamesOneCall(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	first := d.post("/tags", `{"slug":"one","name":"One"}`, "k", http.StatusCreated, "", false)
 	// the same call, written otherwise
@@ -104,7 +105,7 @@ func TestIdempotencyKeyNamesOneCall(t *testing.T) {
 
 func TestIdempotencyIsPerActor(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	other, _ := hammerKey(t, d.server.App, "other")
 	mine := d.post("/api-keys", `{"name":"made","scope":"read_only"}`, "k", http.StatusCreated, "", false)
@@ -120,7 +121,7 @@ func TestIdempotencyIsPerActor(t *testing.T) {
 
 func TestIdempotencyReplaysRefusals(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	d.post("/tags", `{"slug":"taken"}`, "", http.StatusCreated, "", false)
 	first := d.post("/tags", `{"slug":"taken"}`, "k", http.StatusConflict, "SLUG_CONFLICT", false)
@@ -135,7 +136,7 @@ func TestIdempotencyReplaysRefusals(t *testing.T) {
 
 func TestIdempotencyKeyLength(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	d.post("/tags", `{"slug":"one"}`, "\xff", http.StatusBadRequest, "VALIDATION_ERROR", false)
 	d.post("/tags", `{"slug":"one"}`, strings.Repeat("k", 256), http.StatusBadRequest, "VALIDATION_ERROR", false)
@@ -148,7 +149,7 @@ func TestIdempotencyKeyLength(t *testing.T) {
 
 func TestIdempotencyWindow(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	body := `{"name":"made","scope":"read_only"}`
 	first := d.post("/api-keys", body, "k", http.StatusCreated, "", false)
@@ -180,7 +181,7 @@ func TestIdempotencyWindow(t *testing.T) {
 // meets it.
 func TestIdempotencyInProgress(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	hold, err := d.server.App.DB.Begin(t.Context())
 	if err != nil {
@@ -224,7 +225,7 @@ func TestIdempotencyInProgress(t *testing.T) {
 // TestIdempotencyIsForCreating: a read returns the current state, whatever the header contains.
 func TestIdempotencyIsForCreating(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	d.post("/tags", `{"slug":"one"}`, "k", http.StatusCreated, "", false)
 	for _, key := range []string{"k", "other", strings.Repeat("k", 300)} {
@@ -245,7 +246,7 @@ func TestIdempotencyIsForCreating(t *testing.T) {
 // the database holds no key.
 func TestIdempotencyKeepsNoSecret(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	first := d.post("/api-keys", `{"name":"made","scope":"full_access"}`, "k", http.StatusCreated, "", false)
 	again := d.post("/api-keys", `{"name":"made","scope":"full_access"}`, "k", http.StatusCreated, "", true)

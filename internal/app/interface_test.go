@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/op"
-	"coffer/internal/rest"
+	"coffer/internal/platform/op"
+	"coffer/internal/surface/rest"
 )
 
 var interfaceRow = regexp.MustCompile("(?m)^\\| (tool )?`([^`]+)` \\| ([\\w.-]+) \\| (\\S+) \\| (\\S+) \\|$")

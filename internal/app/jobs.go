@@ -7,17 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/job"
-	"coffer/internal/op"
-	"coffer/internal/rest"
-	"coffer/internal/total"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/books/analytics"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/surface/rest"
 )
 
 // kinds is every sort of long work; each entry names what does it.
 func (a *App) kinds() []job.Kind {
-	return slices.Concat(a.Rules.Kinds(), a.Links.Kinds(), a.Feed.Kinds(), a.Statements.Kinds(), a.Removals.Kinds(),
+	return slices.Concat(a.Rules.Kinds(), a.Links.Kinds(), a.Connections.Kinds(), a.Statements.Kinds(),
+		a.Removals.Kinds(),
 		a.Hooks.Kinds(), a.Archive.Kinds(), a.Undo.Kinds(), []job.Kind{a.Workflows.Kind(a.Agent.Work)})
 }
 
@@ -52,7 +53,7 @@ func (a *App) calendar() rest.Raw {
 			if err != nil {
 				return err
 			}
-			ahead, err := a.Totals.Upcoming(r.Context(), a.DB, total.UpcomingRequest{Days: calendarDays})
+			ahead, err := a.Totals.Upcoming(r.Context(), a.DB, analytics.UpcomingRequest{Days: calendarDays})
 			if err != nil {
 				return err
 			}

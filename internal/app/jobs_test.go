@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/job"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/rest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/racetest"
+	"coffer/internal/surface/rest"
 )
 
 // Work for these tests: counting, which can be held at a number, and failing.
@@ -143,7 +144,7 @@ func (w *world) start(t *testing.T, o *op.Op, surface op.Surface, key string, ar
 // repeated idempotency key waits for the same job.
 func TestLongWorkAnswersAndWaits(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	w := newWorld(t)
 	gate := make(chan struct{})
 	w.Jobs.Add(countKind(gate))
@@ -284,7 +285,7 @@ func (w *world) events(ctx context.Context, t *testing.T, which string,
 
 func TestJobEvents(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	w := newWorld(t)
 	gate := make(chan struct{})
 	w.Jobs.Add(countKind(gate))
@@ -328,7 +329,7 @@ func TestJobEvents(t *testing.T) {
 // A client that goes and a server that stops both end the stream; neither ends the job.
 func TestJobEventsEndWithTheirClientAndServer(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	w := newWorld(t)
 	w.Jobs.Add(countKind(make(chan struct{})))
 	stop := w.work(t)
@@ -369,7 +370,7 @@ func TestJobEventsEndWithTheirClientAndServer(t *testing.T) {
 // A caller who opens too many streams gets an error; others can still open theirs.
 func TestJobEventsOfOneCallerAreBounded(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	w := newWorld(t)
 	w.Jobs.Add(countKind(nil))
 	made := w.enqueue(t, countWork{To: 1}, job.Options{})

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 const (

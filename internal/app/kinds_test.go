@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/books/journal"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // any returns the short id of one record that a query finds, or one that nobody has.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/id"
-	"coffer/internal/op"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
 )
 
 // labels give ids numbers in the order in which they appear, so that a story reads the same on

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"coffer/internal/errs"
-	"coffer/internal/lan"
-	"coffer/internal/qr"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/qr"
+	"coffer/internal/surface/lan"
 	"github.com/spf13/cobra"
 )
 
@@ -22,6 +22,9 @@ type LAN struct {
 	Authority *lan.Authority
 	Hosts     []string // addresses and names that certificates are for
 }
+
+// lanPort is where --lan serves unless a flag chooses another port.
+const lanPort = 8443
 
 // authorityPath is where phones get the authority's certificate.
 const authorityPath = "/authority.crt"
@@ -87,10 +90,10 @@ prints the address as a QR code for a phone.`,
 	}
 	serve.Flags().BoolVar(&home, "lan", false, "serve HTTPS on your home network, for phones")
 	serve.Flags().StringVar(&address, "lan-address", "", "with --lan: this machine's address on the home "+
-		"network (default: detected)")
+		"network (default: COFFER_LAN_ADDRESS, or detected)")
 	serve.Flags().StringVar(&name, "lan-name", "", "with --lan: this machine's host name, such as "+
 		"desk.local; required for passkeys")
-	serve.Flags().IntVar(&port, "lan-port", 8443, "with --lan: the port")
+	serve.Flags().IntVar(&port, "lan-port", lanPort, "with --lan: the port")
 	serve.Flags().StringVar(&directory, "lan-dir", "", "with --lan: directory of the certificate authority "+
 		"(default: coffer in your configuration directory)")
 	return serve
@@ -107,14 +110,9 @@ func (c *Config) atHome(address, name string, port int, directory string) error 
 			"--lan-name must end in .local or .home.arpa, such as desk.local, because phones reject other "+
 				"names with this certificate; for your own domain, use COFFER_PUBLIC_URL and a certificate")
 	}
-	at, err := lan.Address()
-	if address != "" {
-		if at, err = net.ParseIP(address), nil; !lan.IsPrivate(at) {
-			return errs.New(errs.ValidationError, "--lan-address must be a private address, such as 192.168.1.20")
-		}
-	}
+	at, listen, err := c.homeAddress(address)
 	if err != nil {
-		return errs.Wrap(err, errs.Unavailable, "%s; pass it with --lan-address", err.Error())
+		return err
 	}
 	if directory == "" {
 		base, err := os.UserConfigDir()
@@ -133,9 +131,31 @@ func (c *Config) atHome(address, name string, port int, directory string) error 
 	if name != "" {
 		host, c.LAN.Hosts = name, append(c.LAN.Hosts, name)
 	}
-	c.Listen = net.JoinHostPort(at.String(), strconv.Itoa(port))
+	c.Listen = net.JoinHostPort(listen, strconv.Itoa(port))
 	c.PublicURL = "https://" + net.JoinHostPort(host, strconv.Itoa(port))
 	return c.check()
+}
+
+// homeAddress returns this machine's address on the home network, and where to listen for it. A
+// container does not have the address at which phones reach it: it listens on all that it has.
+func (c *Config) homeAddress(flag string) (at net.IP, listen string, err error) {
+	given, name := flag, "--lan-address"
+	if given == "" {
+		given, name = c.LANAddress, prefix+"LAN_ADDRESS"
+	}
+	if given == "" {
+		if at, err = lan.Address(); err != nil {
+			return nil, "", errs.Wrap(err, errs.Unavailable, "%s; pass it with --lan-address", err.Error())
+		}
+		return at, at.String(), nil
+	}
+	if at = net.ParseIP(given); !lan.IsPrivate(at) {
+		return nil, "", errs.New(errs.ValidationError, "%s must be a private address, such as 192.168.1.20", name)
+	}
+	if flag == "" && !lan.IsHere(at) {
+		return at, "", nil
+	}
+	return at, at.String(), nil
 }
 
 // invite prints how a phone gets in.

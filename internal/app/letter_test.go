@@ -15,10 +15,10 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 )
 
 var hexColor = regexp.MustCompile(`^#[0-9a-f]{6}$`)
@@ -105,7 +105,7 @@ func TestBootstrapNamesProviders(t *testing.T) {
 	if _, err := w.DB.Exec(t.Context(), `delete from token`); err != nil {
 		t.Fatal(err)
 	}
-	if got := ask(); !strings.Contains(got, `"providers":["teller"]`) {
+	if got := ask(); !strings.Contains(got, `"providers":["teller","simplefin"]`) {
 		t.Errorf("before: %s", got)
 	}
 }

@@ -1,29 +1,37 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
+	"coffer/internal/bank"
 	"coffer/internal/bank/all"
-	"coffer/internal/cli"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/op"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/surface/cli"
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 )
 
 // linkCommand links a bank from the terminal: it prints the page, waits for the person there, and
 // shows the first sync until the transactions are there.
 func linkCommand(c *cli.CLI) *cobra.Command {
-	var provider, user, again string
+	var provider, user, again, country, name string
 	cmd := &cobra.Command{
 		Use: "link", Short: "Connect a bank in the browser and wait for the first sync", Args: cobra.NoArgs,
 		Long: `Prints the page where you sign in at the bank, waits until you are done, and shows the first sync.
-With --again it reconnects an existing connection. The server must be running: it serves the page.`,
+With --again it reconnects an existing connection. The server must be running: it serves the page.
+Where the bank is chosen in the provider's list, --country and --bank choose it: a part of the name that no other has.
+A provider with a form (such as for a setup token) asks for its values here: on a terminal without showing what is
+secret, or else one per line of the standard input.`,
 		Example: "  coffer connection link --provider " + all.Default() + "\n  coffer connection link --again k3xK9a2Q",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			caller, done, err := c.Open(cmd.Context())
@@ -32,30 +40,115 @@ With --again it reconnects an existing connection. The server must be running: i
 			}
 			defer done()
 			l := &linking{ops: c.Ops, caller: caller, out: cmd.OutOrStdout(), screen: cli.IsTerminal(cmd.OutOrStdout())}
-			name, args := "connection.session", map[string]any{"provider": provider}
+			begin, args := "connection.session", map[string]any{"provider": provider}
 			if user != "" {
 				args["user_id"] = user
 			}
 			if again != "" {
-				name, args = "connection.reauth", map[string]any{"id": again}
+				begin, args = "connection.reauth", map[string]any{"id": again}
+				if provider, err = l.providerOf(cmd.Context(), again); err != nil {
+					return err
+				}
 			}
-			return l.run(cmd.Context(), name, args)
+			spec, _ := all.Find(provider)
+			if spec.Link.Institutions && again == "" {
+				if args["institution_id"], err = l.choose(cmd.Context(), provider, country, name); err != nil {
+					return err
+				}
+			}
+			if spec.Link.Way == bank.ByForm {
+				if args["fields"], err = fillIn(cmd.InOrStdin(), cmd.OutOrStdout(), spec); err != nil {
+					return err
+				}
+			}
+			return l.run(cmd.Context(), begin, args)
 		},
 	}
 	cmd.Flags().StringVar(&provider, "provider", all.Default(),
 		"provider to use ("+strings.Join(all.Remote("").Enum(), ", ")+")")
 	cmd.Flags().StringVar(&user, "user-id", "", "member who owns this bank login (default: the oldest admin)")
+	cmd.Flags().StringVar(&country, "country", "",
+		"country of the bank, such as DE, where the provider has a list of banks")
+	cmd.Flags().StringVar(&name, "bank", "", "name of the bank in that list, or a part of it")
 	cmd.Flags().StringVar(&again, "again", "", "reconnect this connection: UUID or short id")
 	return cmd
 }
 
+// choose finds the one bank of a provider's list whose name has these words.
+func (l *linking) choose(ctx context.Context, provider, country, name string) (string, error) {
+	if country == "" || name == "" {
+		return "", errs.New(errs.ValidationError, "choose the bank with --country and --bank, such as --country DE "+
+			"--bank sparkasse")
+	}
+	var found struct {
+		Institutions []struct{ ID, Name string }
+		Total        int
+	}
+	if err := l.ask(ctx, "provider.institutions", map[string]any{
+		"provider": provider, "country": strings.ToUpper(country), "search": name, "limit": json.Number("20"),
+	}, &found); err != nil {
+		return "", err
+	}
+	var names []string
+	for _, b := range found.Institutions {
+		if names = append(names, b.Name); strings.EqualFold(b.Name, name) || found.Total == 1 {
+			return b.ID, nil
+		}
+	}
+	if len(names) == 0 {
+		return "", errs.New(errs.ValidationError, "no bank in %s has this name", strings.ToUpper(country))
+	}
+	return "", errs.New(errs.ValidationError, "%d banks have this name; repeat with more of it: %s", found.Total,
+		strings.Join(names, ", "))
+}
+
+// providerOf returns the provider of a connection.
+func (l *linking) providerOf(ctx context.Context, connection string) (string, error) {
+	var c struct{ Provider string }
+	err := l.ask(ctx, "connection.get", map[string]any{"id": connection}, &c)
+	return c.Provider, err
+}
+
+// fillIn asks for the values of a provider's form: on a terminal, or one per line.
+func fillIn(in io.Reader, out io.Writer, spec bank.Spec) (map[string]any, error) {
+	values := map[string]any{}
+	lines := bufio.NewReader(in)
+	for _, f := range spec.Link.Fields {
+		file, ok := in.(*os.File)
+		var value string
+		var err error
+		switch {
+		case !ok || !term.IsTerminal(file.Fd()):
+			value, err = lines.ReadString('\n')
+		case f.Secret():
+			fmt.Fprintf(out, "%s\n%s (not shown): ", f.Doc, f.Title)
+			var raw []byte
+			raw, err = term.ReadPassword(file.Fd())
+			value = string(raw)
+			fmt.Fprintln(out)
+		default:
+			fmt.Fprintf(out, "%s\n%s: ", f.Doc, f.Title)
+			value, err = lines.ReadString('\n')
+		}
+		if value = strings.TrimSpace(value); value == "" {
+			return nil, errs.New(errs.ValidationError, "%s is required: enter it here, or pass it on the "+
+				"standard input", f.Title)
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		values[f.Name] = value
+	}
+	return values, nil
+}
+
 // A linking is one run of the command.
 type linking struct {
-	ops    []*op.Op
-	caller cli.Caller
-	out    io.Writer
-	screen bool // a line can be written over
-	said   string
+	ops      []*op.Op
+	caller   cli.Caller
+	out      io.Writer
+	screen   bool // a line can be written over
+	lastLine string
 }
 
 // ask calls an op and reads its answer.
@@ -77,21 +170,21 @@ func (l *linking) ask(ctx context.Context, name string, args map[string]any, int
 func (l *linking) say(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	switch {
-	case line == l.said:
+	case line == l.lastLine:
 	case l.screen:
 		fmt.Fprintf(l.out, "\r\x1b[K%s", line)
 	default:
 		fmt.Fprintln(l.out, line)
 	}
-	l.said = line
+	l.lastLine = line
 }
 
 // end closes a line of progress.
 func (l *linking) end() {
-	if l.screen && l.said != "" {
+	if l.screen && l.lastLine != "" {
 		fmt.Fprintln(l.out)
 	}
-	l.said = ""
+	l.lastLine = ""
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -112,9 +205,13 @@ func (l *linking) run(ctx context.Context, name string, args map[string]any) err
 	if err := l.ask(ctx, name, args, &s); err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "Open this page to connect your bank (expires %s):\n\n  %s\n\n",
-		s.ExpiresAt.Local().Format("15:04"), s.URL)
-	connection, err := l.wait(ctx, s.Token)
+	waiting := "Connecting the bank…" // with what was given, which needs nobody
+	if args["fields"] == nil {
+		waiting = "Waiting for you to sign in…"
+		fmt.Fprintf(l.out, "Open this page to connect your bank (expires %s):\n\n  %s\n\n",
+			s.ExpiresAt.Local().Format("15:04"), s.URL)
+	}
+	connection, err := l.wait(ctx, s.Token, s.URL, waiting)
 	l.end()
 	if err != nil {
 		return err
@@ -127,8 +224,8 @@ func (l *linking) run(ctx context.Context, name string, args map[string]any) err
 	return l.show(ctx, connection)
 }
 
-// wait asks until the member is through.
-func (l *linking) wait(ctx context.Context, token string) (string, error) {
+// wait asks until the session of a page has ended, and says so meanwhile.
+func (l *linking) wait(ctx context.Context, token, page, waiting string) (string, error) {
 	for {
 		var o struct {
 			State        string
@@ -145,9 +242,9 @@ func (l *linking) wait(ctx context.Context, token string) (string, error) {
 		case o.State == "failed" && o.Error != nil:
 			return "", errs.New(errs.Conflict, "%s (%s)", o.Error.Message, o.Error.Code)
 		case o.Error != nil:
-			l.say("Decide on the page: %s", o.Error.Message)
+			l.say("Decide on the page %s: %s", page, o.Error.Message)
 		default:
-			l.say("Waiting for you to sign in…")
+			l.say("%s", waiting)
 		}
 		if err := pause(ctx, 2*time.Second); err != nil {
 			return "", err

@@ -13,29 +13,29 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 )
 
 // A desk is a world with both providers, as coffer sandbox runs them.
 type desk struct {
 	*world
-	plaid  *banksim.Plaid
-	teller *banksim.Teller
+	plaid  *banks.Plaid
+	teller *banks.Teller
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	size := household.Options{Seed: 11, Transactions: 300, Years: 1}
-	p, err := banksim.NewPlaid(banksim.PlaidOptions{Household: size})
+	p, err := banks.NewPlaid(banks.PlaidOptions{Household: size})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: size, Sandbox: true})
+	tl, err := banks.NewTeller(banks.TellerOptions{Household: size, Sandbox: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (d *desk) share(t *testing.T, s linkSession) {
 }
 
 // given is what link.js posts of what Teller Connect gave.
-func given(e banksim.Enrolment) url.Values {
+func given(e banks.Enrolment) url.Values {
 	return url.Values{"given": {fmt.Sprintf(`{"access_token":%q,"enrollment_id":%q,"user_id":"usr_1","signatures":[]}`,
 		e.AccessToken, e.ID)}}
 }
@@ -285,7 +285,7 @@ func TestLinkTokens(t *testing.T) {
 			t.Errorf("%s: %d %s", wrong, r.status, r.body)
 		}
 		if r := d.post(t, linkSession{path: "/link/" + wrong},
-			given(banksim.Enrolment{AccessToken: "a", ID: "b"})); r.status != http.StatusNotFound {
+			given(banks.Enrolment{AccessToken: "a", ID: "b"})); r.status != http.StatusNotFound {
 			t.Errorf("%s: %d %s", wrong, r.status, r.body)
 		}
 		if r := d.send(t, exchange{
@@ -342,7 +342,7 @@ func TestLinkEnds(t *testing.T) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	forgotten := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
-	d.plaid.Script(banksim.Fault{Path: "/link/token/get", Status: 400, Code: "INVALID_LINK_TOKEN", Times: -1})
+	d.plaid.Script(banks.Fault{Path: "/link/token/get", Status: 400, Code: "INVALID_LINK_TOKEN", Times: -1})
 	if err := d.LinkSessions.Finish(t.Context(), "plaid", fmt.Sprint(forgotten.ProviderConfig["token"])); err != nil ||
 		d.outcome(t, forgotten.Token).State != "failed" {
 		t.Errorf("a session that the provider has forgotten goes on: %+v %v", d.outcome(t, forgotten.Token), err)
@@ -378,7 +378,7 @@ func TestLinkTriesAgain(t *testing.T) {
 	d := newDesk(t)
 	s := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	d.share(t, s)
-	d.plaid.Script(banksim.Fault{Path: "/accounts/get", Status: 500, Code: "INTERNAL_SERVER_ERROR", Times: -1})
+	d.plaid.Script(banks.Fault{Path: "/accounts/get", Status: 500, Code: "INTERNAL_SERVER_ERROR", Times: -1})
 	for range 2 {
 		if err := d.LinkSessions.Finish(t.Context(), "plaid", fmt.Sprint(s.ProviderConfig["token"])); err == nil {
 			t.Fatal("a failing provider is not an error")
@@ -473,7 +473,7 @@ func TestLinkInput(t *testing.T) {
 		}
 	}
 	// no hosted link for this account
-	d.plaid.Script(banksim.Fault{Path: "/link/token/create", Status: 400, Code: "INVALID_FIELD"})
+	d.plaid.Script(banks.Fault{Path: "/link/token/create", Status: 400, Code: "INVALID_FIELD"})
 	s := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	r := d.page(t, s)
 	d.holdsPolicy(t, r, "default-src 'none'; script-src 'self' "+

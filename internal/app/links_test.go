@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"testing"
 
-	"coffer/internal/account"
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/text"
+	"coffer/internal/books/account"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
 )
 
 // fillLinks gives the world a card that is seen twice, a current account that pays it, and a refund

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/errs"
-	"coffer/internal/op"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )

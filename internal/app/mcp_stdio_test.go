@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/op"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )

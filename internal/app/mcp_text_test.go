@@ -11,8 +11,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"coffer/internal/op"
-	"coffer/internal/text"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/text"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -107,7 +107,7 @@ func closedSchema(t *testing.T, schema any) *jsonschema.Resolved {
 // hostileTexts are the strings that package text is tested with.
 func hostileTexts(t *testing.T) []string {
 	t.Helper()
-	data, err := os.ReadFile("../text/testdata/hostile.txt")
+	data, err := os.ReadFile("../platform/text/testdata/hostile.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

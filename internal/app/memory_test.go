@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/id"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // mostMemory is what a server may hold whatever its callers send and ask for, in MiB.
@@ -31,7 +31,7 @@ type heavyHouse struct {
 
 // unshared is a server whose callers share nothing.
 var unshared = apptest.Mutant{
-	File: "internal/op/share.go",
+	File: "internal/platform/op/share.go",
 	Old: `	n = min(n, s.PerOwner, s.Total)
 `,
 	New: `	if s != nil {
@@ -42,7 +42,7 @@ var unshared = apptest.Mutant{
 
 // wholeAnswers is a server that sends no answer before it is whole.
 var wholeAnswers = apptest.Mutant{
-	File: "internal/op/stream.go",
+	File: "internal/platform/op/stream.go",
 	Old:  `return o.stream != nil && c.Out != nil }`,
 	New:  `return false }`,
 }
@@ -147,6 +147,7 @@ func TestLargeFilesAtOnce(t *testing.T) {
 					mu.Lock()
 					refused++
 					mu.Unlock()
+					time.Sleep(after) // callers that ask again at once leave a busy machine no time for the answer
 				}
 			})
 		}

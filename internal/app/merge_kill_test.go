@@ -9,8 +9,8 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // A server that is killed in the middle of a merge leaves no half of a batch: at every kill the parts

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // byHand enters a payment by hand and returns its id.

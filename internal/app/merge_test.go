@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/id"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/pg"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 )
 
 // merges is a household whose accounts are merged.

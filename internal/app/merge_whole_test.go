@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"testing"
 
-	"coffer/internal/auth"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
 )
 
 // A taken is how a revert ended.

@@ -2,10 +2,12 @@ package app
 
 import (
 	"net/http"
+	"runtime"
 	"time"
 
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -21,8 +23,18 @@ func observer(reg *prometheus.Registry, db *pg.DB) func(string, op.Surface, stri
 	pool := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
+	// A series of the histogram begins with its first error, of which no increase is seen. This one
+	// is there from the start.
+	faults := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "coffer_internal_errors_total", Help: "Calls that ended with an internal error.",
+	})
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "coffer_build_info", Help: "1, with the build's version as labels.",
+	}, []string{"version", "commit", "go_version"})
+	build.WithLabelValues(Version, Commit, runtime.Version()).Set(1)
 	reg.MustRegister(
-		calls, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		faults, build, calls, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		pool("coffer_pool_connections", "Open connections to PostgreSQL.",
 			func() float64 { open, _ := db.Conns(); return float64(open) }),
 		pool("coffer_pool_busy", "Connections in use.", func() float64 { _, busy := db.Conns(); return float64(busy) }),
@@ -31,6 +43,9 @@ func observer(reg *prometheus.Registry, db *pg.DB) func(string, op.Surface, stri
 	)
 	return func(name string, surface op.Surface, code string, took time.Duration) {
 		calls.WithLabelValues(name, string(surface), code).Observe(took.Seconds())
+		if code == string(errs.InternalError) {
+			faults.Inc()
+		}
 	}
 }
 
@@ -41,14 +56,21 @@ func jobObserver(reg *prometheus.Registry) func(kind, outcome string, took time.
 		Name: "coffer_job_seconds", Help: "Job runs, by kind and outcome.",
 		Buckets: []float64{.01, .1, 1, 10, 60, 600, 3600},
 	}, []string{"kind", "outcome"})
-	reg.MustRegister(runs)
+	failed := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "coffer_jobs_failed_total", Help: "Jobs that failed for good.",
+	})
+	reg.MustRegister(runs, failed)
 	return func(kind, outcome string, took time.Duration) {
+		if outcome == "failed" {
+			failed.Inc()
+		}
 		runs.WithLabelValues(kind, outcome).Observe(took.Seconds())
 	}
 }
 
 func (a *App) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
+	a.Metrics.MustRegister(&eyes{app: a})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics, promhttp.HandlerOpts{}))
 	return mux
 }

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"coffer/internal/app"
-	"coffer/internal/op"
-	"coffer/internal/seal"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/seal"
 )
 
 // A typed is a command that a person types at a terminal of 80 columns: its output, the findings of
@@ -38,7 +38,7 @@ var typedMonth = []typed{
 	{command: "overview", answers: "how the household stands", finding: "H1 B3", needs: []string{"2400.00", "NET"}},
 	{
 		command: "transaction list --search 'flat 3'", answers: "what a payment was for", finding: "H1 B5",
-		needs: []string{"1120.00", "Murphy Lettings", "home_rent", "MEMO", "Rent October"}, keeps: "rent=transactions[0].short_id",
+		needs: []string{"1120.00", "Murphy Lettings", "CATEGORY  MEMO", "Rent  ", "MEMO", "Rent October"}, keeps: "rent=transactions[0].short_id",
 	},
 	{command: "transaction get $rent", answers: "all about one payment", finding: "B5", needs: []string{"Rent October flat 3"}},
 	{

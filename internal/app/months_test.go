@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/accountlink"
 	"coffer/internal/app"
-	"coffer/internal/household"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/books/accountlink"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 )
 
 // mostCompared is what a tool may answer to a comparison of three months, in bytes.

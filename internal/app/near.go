@@ -3,8 +3,8 @@ package app
 import (
 	"context"
 
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // candidates are the records that an unknown name may have meant, by kind. They are names that the

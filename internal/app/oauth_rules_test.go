@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/id"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 )
 
 // If the client or its redirect URI is wrong, the member sees the error. Any other error in an

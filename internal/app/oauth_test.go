@@ -18,11 +18,12 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/id"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/racetest"
 	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -346,7 +347,7 @@ func TestSDKClientIsLetIn(t *testing.T) {
 // Of a thousand who send one code at once one gets tokens, and these end with the second.
 func TestOneCodeIsGoodOnce(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	v := published(t)
 	c := newClient(t, v)
 	code := v.consents(t, c.asks(v, "read"), "allow", "read").Get("code")
@@ -453,7 +454,7 @@ func TestRefreshTokensRotate(t *testing.T) {
 // the second.
 func TestOneRefreshTokenIsGoodOnce(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	v := published(t)
 	c := newClient(t, v)
 	g := c.letIn(t, v, "read")

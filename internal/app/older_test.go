@@ -9,8 +9,7 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // A command that works on the database of an older coffer says so and leaves its schema alone:
@@ -23,7 +22,7 @@ func TestOnlyServeAndMigrateMigrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	was, err := w.DB.SchemaVersion(t.Context())
-	if err != nil || was != pg.Newest()-1 {
+	if err != nil || was != w.DB.Newest()-1 {
 		t.Fatal(was, err)
 	}
 	program := apptest.Program(t)

@@ -2,28 +2,125 @@ package app
 
 import (
 	"context"
+	"time"
 
-	"coffer/internal/errs"
-	"coffer/internal/pg"
+	"coffer/internal/archive"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/pg"
 )
 
 // opened makes the database ready for a single command. It sets an empty one up, and leaves an
 // older schema to serve and migrate.
 func (a *App) opened(ctx context.Context) error {
-	if err := a.refuseOlderSchema(ctx); err != nil {
+	if err := a.openedUnchecked(ctx); err != nil {
 		return err
 	}
-	return a.ready(ctx, patience)
+	return a.checkKey(ctx)
 }
 
-// refuseOlderSchema refuses a database that has a schema, but an older one: a single command must
-// not change it under a running server.
-func (a *App) refuseOlderSchema(ctx context.Context) error {
+// openedUnchecked is opened without a look at the encryption key.
+func (a *App) openedUnchecked(ctx context.Context) error {
+	if err := a.reach(ctx, patience); err != nil {
+		return err
+	}
 	at, err := a.DB.SchemaVersion(ctx)
-	if err == nil && at > 0 && at < pg.Newest() {
+	if err != nil {
+		return err
+	}
+	if at > 0 && at < a.DB.Newest() {
 		return errs.New(errs.Unavailable,
 			"the database schema is older than this version of coffer; run coffer migrate, or restart the "+
 				"server")
 	}
-	return nil // an unreachable database is ready's to report
+	if err := a.migrate(ctx); err != nil {
+		return err
+	}
+	return a.fillIn(ctx)
+}
+
+// upgraded is what serve and migrate do before anything else: it waits a while for a database that
+// is still starting, migrates it and checks the encryption key. They alone migrate a database that
+// has a schema.
+func (a *App) upgraded(ctx context.Context, patience time.Duration) error {
+	if err := a.reach(ctx, patience); err != nil {
+		return err
+	}
+	at, err := a.DB.SchemaVersion(ctx)
+	if err != nil {
+		return err
+	}
+	if at < a.DB.Newest() {
+		tellSystemd(stillMigrating)
+	}
+	if at > 0 && at < a.DB.Newest() && a.Config.BackupDir != "" {
+		err = archive.InTurn(ctx, a.DB, func(ctx context.Context) error {
+			if err := a.backUpBefore(ctx); err != nil {
+				return err
+			}
+			return a.migrate(ctx)
+		})
+	} else {
+		err = a.migrate(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.fillIn(ctx); err != nil {
+		return err
+	}
+	return a.checkKey(ctx)
+}
+
+// reach waits for the database to respond.
+func (a *App) reach(ctx context.Context, patience time.Duration) error {
+	err := a.DB.Wait(ctx, patience, func(err error) {
+		a.Log.Warn("waiting for PostgreSQL", "error", errs.LogText(err))
+	})
+	if err != nil {
+		return errs.Wrap(err, errs.Unavailable,
+			"PostgreSQL does not respond at COFFER_DATABASE_URL; run coffer doctor for details")
+	}
+	return nil
+}
+
+// many is the number of steps above which the log says how far they are, instead of naming each.
+const many = 5
+
+func (a *App) migrate(ctx context.Context) error {
+	lastLogged := time.Now()
+	_, err := a.DB.MigrateBy(ctx, pg.Migration{Said: func(s pg.Step) {
+		tellSystemd(stillMigrating)
+		switch {
+		case s.WaitingOn != nil:
+			a.Log.Warn("waiting to migrate: another transaction holds a lock, such as a backup or a dump",
+				"step", s.Name, "at", s.At, "of", s.Of)
+		case s.Of <= many || s.At == s.Of || s.Took > time.Second || time.Since(lastLogged) > 5*time.Second:
+			a.Log.Info("migrated", "step", s.Name, "at", s.At, "of", s.Of, "took", s.Took.Round(time.Millisecond))
+			lastLogged = time.Now()
+		}
+	}})
+	return err
+}
+
+// fillIn writes what rows lack that came with an archive of a development version, and the
+// workflows that this version ships.
+func (a *App) fillIn(ctx context.Context) error {
+	filled, err := a.Books.FillPayees(ctx)
+	if err != nil {
+		return err
+	}
+	if filled > 0 {
+		a.Log.Info("grouped wordings by payee", "wordings", filled)
+	}
+	if _, err = a.Journal.FillFacts(ctx); err != nil {
+		return err
+	}
+	shipped, err := a.Workflows.FillPresets(ctx)
+	if err != nil {
+		return err
+	}
+	if shipped > 0 {
+		a.Log.Info("stored shipped workflows", "texts", shipped)
+	}
+	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/auth"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // Every member reads and ends what is their own, a viewer too, and nothing of anybody else.

@@ -7,12 +7,13 @@ import (
 	"net/url"
 	"slices"
 
-	"coffer/internal/auth"
-	"coffer/internal/linkpage"
-	"coffer/internal/op"
-	"coffer/internal/page"
-	"coffer/internal/rest"
-	"coffer/internal/web"
+	"coffer/internal/connections/linksession"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
+	"coffer/internal/surface/htmlpage"
+	"coffer/internal/surface/linkpage"
+	"coffer/internal/surface/rest"
+	"coffer/internal/surface/web"
 )
 
 // pages are the HTML pages, and the files that they load. They are no part of the API's document.
@@ -22,7 +23,8 @@ func (a *App) pages() []rest.Raw {
 		Request: func(r *http.Request) string { return rest.RequestID(r.Context()) },
 	}
 	return append(a.screens(),
-		file(page.Stylesheet), file(page.Icon), file(linkpage.Script),
+		file(htmlpage.Stylesheet), file(htmlpage.Icon), file(linkpage.Script),
+		rest.Raw{Route: "GET " + linksession.ReturnPath, Scope: op.Open, Handler: http.HandlerFunc(link.Return)},
 		rest.Raw{Route: "GET /link/{token}", Scope: op.Open, Handler: http.HandlerFunc(link.Show)},
 		rest.Raw{
 			Route: "POST /link/{token}", Scope: op.Open, MaxBody: linkpage.MaxBody,
@@ -67,24 +69,26 @@ func (a *App) screens() []rest.Raw {
 // maxShared is as large as a statement may be. Nothing of it is read here.
 const maxShared = 32 << 20
 
-var withoutAppBody = page.Parse(`
+var withoutAppBody = htmlpage.Parse(`
 <p class="lead">Run <code>make build</code> (requires npm) to include it, or use a release.</p>
 <p>Everything else works: <a href="/account">your account</a>, <a href="/docs">the API</a>, the tools and the command line.</p>`)
 
 // withoutApp is shown at every screen of a program that was built without the web app.
 func withoutApp(w http.ResponseWriter, _ *http.Request) {
-	_ = page.Page{Title: "This build doesn't include the web app", Body: withoutAppBody}.Write(w) // it needs no data
+	// Write cannot fail: the page needs no data.
+	_ = htmlpage.Page{Title: "This build doesn't include the web app", Body: withoutAppBody}.Write(w)
 }
 
 // members serves a page to those who are signed in, and leads everyone else to the sign-in and
 // back. The page holds no data; this only spares people an empty screen.
 func (a *App) members(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := r.Cookie(auth.SessionCookie)
-		if err == nil {
-			_, err = a.Auth.Session(r.Context(), c.Value)
+		session, ok := auth.SessionIn(r)
+		if ok {
+			_, err := a.Auth.Session(r.Context(), session)
+			ok = err == nil
 		}
-		if err != nil {
+		if !ok {
 			w.Header().Set("Cache-Control", "no-store")
 			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 			return
@@ -94,7 +98,7 @@ func (a *App) members(serve http.HandlerFunc) http.Handler {
 }
 
 // file serves something that pages load.
-func file(f *page.File) rest.Raw {
+func file(f *htmlpage.File) rest.Raw {
 	return rest.Raw{Route: "GET " + f.Path, Scope: op.Open, Handler: f}
 }
 

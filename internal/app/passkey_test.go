@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
-	"coffer/internal/signin/signintest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/surface/signin/signintest"
 )
 
 var b64 = base64.RawURLEncoding.EncodeToString

@@ -13,12 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/op"
-	"coffer/internal/qr"
-	"coffer/internal/rest"
-	"coffer/internal/signin"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/qr"
+	"coffer/internal/surface/rest"
+	"coffer/internal/surface/signin"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 )
@@ -100,31 +100,27 @@ With --link it prints a link instead, to set up in a browser. The link works onc
 		Example: "  coffer setup\n  coffer setup --name Robin --email robin@example.com < password.txt\n  coffer " +
 			"setup --link",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config.LogLevel = max(config.LogLevel, 8)
-			a, err := Build(cmd.Context(), config, config.logger())
-			if err != nil {
-				return err
-			}
-			defer a.DB.Close()
-			if err := a.opened(cmd.Context()); err != nil {
-				return err
-			}
-			if link {
-				at, err := a.setupLink(cmd.Context())
+			return quietly(cmd.Context(), config, func(a *App) error {
+				if err := a.opened(cmd.Context()); err != nil {
+					return err
+				}
+				if link {
+					at, err := a.setupLink(cmd.Context())
+					if err == nil {
+						_, err = fmt.Fprintln(cmd.OutOrStdout(), at)
+					}
+					return err
+				}
+				if err := askAdmin(&admin, in, cmd.ErrOrStderr()); err != nil {
+					return err
+				}
+				u, err := a.Auth.SetUp(cmd.Context(), admin, "")
 				if err == nil {
-					_, err = fmt.Fprintln(cmd.OutOrStdout(), at)
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is now an admin. Sign in with %s at %s/login\n", u.Name,
+						admin.Email, config.base())
 				}
 				return err
-			}
-			if err := askAdmin(&admin, in, cmd.ErrOrStderr()); err != nil {
-				return err
-			}
-			u, err := a.Auth.SetUp(cmd.Context(), admin, "")
-			if err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is now an admin. Sign in with %s at %s/login\n", u.Name,
-					admin.Email, config.base())
-			}
-			return err
+			})
 		},
 	}
 	setup.Flags().StringVar(&admin.Name, "name", "", "your name")

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"testing"
 
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/books/journal"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // The runs of fillPlans.

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/mcp"
-	"coffer/internal/op"
-	"coffer/internal/reference"
+	"coffer/internal/agents/guide"
+	"coffer/internal/platform/op"
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -66,10 +65,10 @@ func TestPromptsAndPages(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
 	var names []string
-	for _, p := range reference.Prompts {
+	for _, p := range guide.Prompts {
 		names = append(names, "prompt "+p.Name)
 	}
-	for _, k := range reference.Kinds {
+	for _, k := range guide.Kinds {
 		names = append(names, "page "+k[0])
 	}
 	names = append(names, "instructions")
@@ -91,7 +90,7 @@ func TestPromptsAndPages(t *testing.T) {
 			if len(notAmong(full[name], menuNames(op.Read))) > 0 {
 				wrong++
 			}
-			if tools := notAmong(full[name], mcp.Core); strings.HasPrefix(name, "prompt ") && len(tools) > 0 {
+			if tools := notAmong(full[name], coreTools); strings.HasPrefix(name, "prompt ") && len(tools) > 0 {
 				t.Errorf("%s needs %v, which are not in the core set", name, tools)
 			}
 			if len(full[name]) > 2048 && name == "instructions" { // clients cut it there

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
-	"coffer/internal/signin/signintest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/surface/signin/signintest"
 )
 
 // leave makes the session look like that of a browser left open: the last sign-in is six minutes

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"coffer/internal/auth"
-	"coffer/internal/op"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
 )
 
 // onlyPropose lets agents only propose rules.

@@ -9,11 +9,11 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
-	"coffer/internal/errs"
-	"coffer/internal/model"
-	models "coffer/internal/model/all"
-	"coffer/internal/seal"
-	"coffer/internal/setting"
+	"coffer/internal/llm"
+	models "coffer/internal/llm/all"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/seal"
+	"coffer/internal/settings"
 )
 
 // Providers are the values of the environment for each provider, by its name and the names of its
@@ -60,10 +60,10 @@ func oneOf(values []string) string {
 }
 
 // environment returns the settings that the server was started with.
-func (c Config) environment(ring *seal.Ring) (setting.Config, error) {
-	e := setting.Config{Ring: ring, PublicURL: c.PublicURL, Fields: map[string]bank.Values{}, Models: c.model}
+func (c Config) environment(ring *seal.Ring) (settings.Config, error) {
+	e := settings.Config{Ring: ring, PublicURL: c.PublicURL, Fields: map[string]bank.Values{}, Models: c.model}
 	for _, s := range models.Specs {
-		if given := c.model(s.Name); given != (model.Config{}) {
+		if given := c.model(s.Name); given != (llm.Config{}) {
 			if _, err := s.New(given); err != nil {
 				return e, errs.New(errs.ValidationError, "%s%s_URL must begin with https:// or http:// and have no "+
 					"user, query or fragment", prefix, s.Variable)
@@ -87,16 +87,16 @@ func (c Config) environment(ring *seal.Ring) (setting.Config, error) {
 }
 
 // model returns the environment's configuration of a model provider.
-func (c Config) model(provider string) model.Config {
+func (c Config) model(provider string) llm.Config {
 	for _, s := range models.Specs {
 		if s.Name == provider {
-			return map[string]model.Config{
+			return map[string]llm.Config{
 				"ANTHROPIC": {BaseURL: c.AnthropicURL, Key: c.AnthropicKey.Reveal()},
 				"OPENAI":    {BaseURL: c.OpenAIURL, Key: c.OpenAIKey.Reveal()},
 			}[s.Variable]
 		}
 	}
-	return model.Config{}
+	return llm.Config{}
 }
 
 // fieldValue returns the value of a field whose variable is set to given.

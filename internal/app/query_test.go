@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"coffer/internal/errs"
-	"coffer/internal/op"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
 )
 
 // malformedQueries are query strings that url.URL.Query reads in part and without a word.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 )
 
 var (

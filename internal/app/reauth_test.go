@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/banksim"
+	"coffer/internal/sim/banks"
 )
 
 // A broken login is repaired through both providers, on the page and with the widget alone.
@@ -16,8 +16,8 @@ func TestReauth(t *testing.T) {
 	d := newDesk(t)
 	for _, provider := range []string{"plaid", "teller"} {
 		s := d.begin(t, "/connections/link-session", fmt.Sprintf(`{"provider":%q}`, provider))
-		var book *banksim.Book
-		var e banksim.Enrolment
+		var book *banks.Book
+		var e banks.Enrolment
 		if provider == "plaid" {
 			d.share(t, s)
 			d.page(t, s)

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/errs"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/pg"
 )
 
 var shownCode = regexp.MustCompile(`<code class="code">([0-9A-Z-]+)</code>`)

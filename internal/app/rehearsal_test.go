@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // unrehearsed are the writing tools that a plan cannot hold, each with the reason. A workflow
@@ -29,6 +29,7 @@ import (
 var unrehearsed = map[string]string{
 	"apply_rules":       "a job does the work after the commit",
 	"trigger_sync":      "a job asks the bank after the commit",
+	"import_statement":  "a job adds the rows after the commit",
 	"split_transaction": "it makes parts, and a plan has only what becomes of fields",
 	"revert_change":     "it undoes changes of the past, and those of a plan are not made yet",
 	"add_transaction":   "what is entered is recorded as restored, and a plan restores only what is there",
@@ -124,7 +125,7 @@ func newRehearsalLaw(t *testing.T) *rehearsalLaw {
 		}
 	}
 	a := l.direct.App
-	subjects := slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Accounts.Subjects(), a.Rules.Subjects(),
+	subjects := slices.Concat(a.Categories.Subjects(), a.Books.Subjects(), a.Accounts.Subjects(), a.Rules.Subjects(),
 		a.Others.Subjects(), a.Links.Subjects(), a.Reports.Subjects())
 	l.less = journal.New(journal.Config{DB: a.DB, Subjects: slices.DeleteFunc(subjects,
 		func(s journal.Subject) bool { return s.Kind() == journal.Tag })})

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/household"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/sim/household"
 )
 
 var release = flag.Bool("release", false, "write a database of this schema to testdata/releases")
@@ -75,7 +75,7 @@ func TestWriteRelease(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(fmt.Sprintf("testdata/releases/%05d.sql.gz", pg.Newest()), b.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(fmt.Sprintf("testdata/releases/%05d.sql.gz", w.DB.Newest()), b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

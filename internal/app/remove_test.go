@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/ledger/ledgertest"
+	"coffer/internal/books/ledger/ledgertest"
 )
 
 // An account goes with all its transactions as one change, and comes back with them. A dry run says

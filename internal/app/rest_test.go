@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 )
 
 // The requirements of HTTP itself, on one page: request, status, code.
@@ -359,8 +359,8 @@ func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 		}
 	}
 	page := w.send(t, exchange{method: "GET", path: "/docs"}).body
-	if strings.Count(page, "COFFER_SERVER=http://127.0.0.1:18080 ") != 1 {
-		t.Error("the reference does not show the server's address")
+	if strings.Count(page, "COFFER_SERVER="+w.url+" ") != 1 {
+		t.Error("the reference does not show the address at which it was opened")
 	}
 	for _, o := range app.Menu() {
 		if o.Route != "" && !strings.Contains(page, fmt.Sprintf(`id="%s"`, o.Name)) {

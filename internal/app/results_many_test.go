@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/household"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -34,7 +34,7 @@ func TestResultsOnLargeBooks(t *testing.T) {
 	if _, err := w.DB.Exec(t.Context(), `vacuum analyze`); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DB.InTx(t.Context(), func(tx pg.Tx) error { return w.Patterns.Sweep(t.Context(), tx) }); err != nil {
+	if err := w.DB.InTx(t.Context(), func(tx pg.Tx) error { return w.Recurring.Sweep(t.Context(), tx) }); err != nil {
 		t.Fatal(err)
 	}
 	w.work(t)

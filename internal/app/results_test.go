@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/op"
+	"coffer/internal/platform/op"
 )
 
 // Every reading tool, called with its defaults on books with long texts and long lists, returns a
@@ -42,6 +42,9 @@ func TestResultsOfTools(t *testing.T) {
 		"suggest_rule": {"transaction_id": row}, "get_counterparty": {"id": one},
 		"preview_rule": {"conditions": map[string]any{}}, "get_reference": {"kind": "rule-dsl"},
 		"get_finances": {"view": "net_worth", "by": "account"}, "find_patterns": {"kind": "recurring"},
+		"preview_statement": {"csv": "Date,Name,Amount\n" +
+			strings.Repeat("2026-03-01,"+strings.Repeat("long & wide ", 20)+",-4.80\n", 1000) +
+			strings.Repeat("2026-03-0O,Nothing,-4.80\n", 300)},
 	}
 	marked, cut := 0, 0
 	for _, o := range b.ops {

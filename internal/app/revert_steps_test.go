@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 var errRevertServer = errors.New("the service failed")

@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/account"
-	"coffer/internal/money"
-	"coffer/internal/text"
+	"coffer/internal/books/account"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/text"
 
 	"coffer/internal/app"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 const (

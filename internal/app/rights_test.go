@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/job"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/racetest"
 )
 
 // forPeople repeats the contract: the ops that agents may not call. A writing op that is not listed
@@ -28,7 +29,7 @@ var forPeople = map[string]string{
 	"setting.update": "always", "agent.update": "always", "model.set": "always", "rate.set": "always", "rate.delete": "always", "model.test": "always", "provider.set": "always",
 	"provider.unset": "always", "provider.test": "always",
 	"export.create":     "always",
-	"connection.create": "fields provider=plaid, provider=teller",
+	"connection.create": "fields provider=plaid, provider=teller, provider=simplefin, provider=enablebanking",
 	"connection.update": "fields paused, user_id, sync_interval_seconds",
 	"connection.delete": "always", "connection.repaired": "always", "quarantine.delete": "always",
 	"calendar-link.create": "always", "calendar-link.revoke": "always",
@@ -331,7 +332,7 @@ func TestTheRightToAdminister(t *testing.T) {
 // A job can be canceled by its requester or an admin; the erasure of a member by nobody.
 func TestWhoCancelsJobs(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	w := newWorld(t)
 	w.Jobs.Add(countKind(nil))
 	member, session := w.session(t, "member")

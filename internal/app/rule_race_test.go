@@ -15,16 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/account"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/ledger"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/rulebook"
-	"coffer/internal/text"
+	"coffer/internal/books/account"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/racetest"
+	"coffer/internal/platform/text"
+	"coffer/internal/rules/rulebook"
 )
 
 const raceTransactions = 300
@@ -294,7 +295,7 @@ func (r *ruleRace) halves() (halves, whole int) {
 // fault. The control, which edits two rules that belong together one after the other, is noticed.
 func TestRulesContend(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	d := 6 * time.Second
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		d = 2 * time.Minute
@@ -345,7 +346,7 @@ func (r *ruleRace) rare() (list []string) {
 
 func TestRulesContendControl(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	r := newRuleRace(t, true)
 	r.run(2 * time.Second)
 	if halves, whole := r.halves(); halves == 0 {

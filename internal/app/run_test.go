@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/errs"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/journal"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/books/journal"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 )
 
 // newRun stores a run that was made some days ago, and returns its actor.

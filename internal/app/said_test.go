@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 )
 
 // Commands that are no ops print JSON too when --json asks for it, and text otherwise.
@@ -53,11 +53,14 @@ func TestDoctorKnowsDevelopmentDatabases(t *testing.T) {
 	if text := said(); !strings.Contains(text, "run coffer migrate") || strings.Contains(text, "development version") {
 		t.Errorf("an empty database: %s", text)
 	}
-	if _, err := openDB(t, url).Exec(t.Context(), `create table goose_db_version (version_id bigint)`); err != nil {
-		t.Fatal(err)
-	}
-	if text := said(); !strings.Contains(text, "development version") ||
-		!strings.Contains(text, "coffer import coffer.zip") {
-		t.Errorf("a development version's: %s", text)
+	// The table in which the first ones recorded their migrations, and that of the later ones.
+	for _, table := range []string{"goose_db_version", "schema_version"} {
+		if _, err := openDB(t, url).Exec(t.Context(), `create table `+table+` (version_id bigint)`); err != nil {
+			t.Fatal(err)
+		}
+		if text := said(); !strings.Contains(text, "development version") ||
+			!strings.Contains(text, "coffer import coffer.zip") {
+			t.Errorf("a development version's, with %s: %s", table, text)
+		}
 	}
 }

@@ -12,21 +12,23 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/banksim"
-	"coffer/internal/cli"
-	"coffer/internal/errs"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/modelsim"
-	"coffer/internal/seal"
-	"coffer/internal/setting"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/seal"
+	"coffer/internal/settings"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
+	"coffer/internal/sim/models"
+	"coffer/internal/surface/cli"
 	"github.com/spf13/cobra"
 )
 
-// A sandbox is both bank providers and a model server as simulators on this machine. The banks move
+// A sandbox is all bank providers and a model server as simulators on this machine. The banks move
 // on while it runs.
 type sandbox struct {
 	plaidAddr, tellerAddr string
+	simplefinAddr         string
+	enablebankingAddr     string
 	modelAddr             string
 	env                   string // file for the variables
 	webhooks              string // base address of the server that receives webhooks
@@ -34,9 +36,12 @@ type sandbox struct {
 	seed                  uint64
 	rows                  int
 	out                   io.Writer
-	plaid                 *banksim.Plaid
-	teller                *banksim.Teller
-	model                 *modelsim.Server
+	plaid                 *banks.Plaid
+	teller                *banks.Teller
+	simplefin             *banks.SimpleFIN
+	enablebanking         *banks.EnableBanking
+	keyFile               string // of Enable Banking's application: settings name files
+	model                 *models.Server
 }
 
 const (
@@ -57,8 +62,8 @@ func sandboxCommand(c *cli.CLI) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sandbox", Args: cobra.NoArgs,
 		Short: "Run simulated banks and a simulated AI model locally",
-		Long: `Runs simulated Plaid, Teller and AI model servers on this machine until you stop it, and prints the variables
-that coffer serve needs to use them. Their banks have two years of a fictional household's transactions up to today.
+		Long: `Runs simulated Plaid, Teller, SimpleFIN, Enable Banking and AI model servers on this machine until you stop it, and
+prints the variables that coffer serve needs to use them. Their banks have two years of a fictional household's transactions up to today.
 While it runs, new transactions arrive, pending ones are posted, and occasionally one is removed.
 Connections work as long as the sandbox runs.
 
@@ -73,6 +78,9 @@ household can be reached and has no default model yet, this one becomes the defa
 	f := cmd.Flags()
 	f.StringVar(&s.plaidAddr, "plaid", "127.0.0.1:9401", "address for simulated Plaid (loopback)")
 	f.StringVar(&s.tellerAddr, "teller", "127.0.0.1:9402", "address for simulated Teller (loopback)")
+	f.StringVar(&s.simplefinAddr, "simplefin", "127.0.0.1:9404", "address for simulated SimpleFIN (loopback)")
+	f.StringVar(&s.enablebankingAddr, "enablebanking", "127.0.0.1:9405",
+		"address for simulated Enable Banking (loopback)")
 	f.StringVar(&s.modelAddr, "model", "127.0.0.1:9403", "address for the simulated model (loopback)")
 	f.StringVar(&s.env, "env", "", "also write the variables to this file, to load in a shell")
 	f.StringVar(&s.webhooks, "webhooks", "", "send signed webhooks to this server: http://127.0.0.1:8080")
@@ -95,15 +103,24 @@ func (s *sandbox) run(ctx context.Context, c *cli.CLI) error {
 		return err
 	}
 	defer s.close()
-	fmt.Fprintf(s.out, "Simulated Plaid, Teller and AI model are running on this machine. No real bank or "+
-		"model is involved.\nStart coffer serve with these variables:\n\n%s\n", s.variables())
+	fmt.Fprintf(s.out, "Simulated Plaid, Teller, SimpleFIN, Enable Banking and AI model are running on this machine. "+
+		"No real bank or model is involved.\nStart coffer serve with these variables:\n\n%s\n", s.variables())
 	if s.env != "" {
 		if err := os.WriteFile(s.env, []byte(s.variables()), 0o600); err != nil {
 			return errs.Wrap(err, errs.ValidationError, "the variables cannot be written to %s", s.env)
 		}
 		fmt.Fprintf(s.out, "They are also in %s: . %s\n", s.env, loadable(s.env))
 	}
-	fmt.Fprint(s.out, "Then connect a bank:\n\n  coffer connection link --provider plaid\n\n")
+	fmt.Fprintf(s.out, "Then connect a bank:\n\n  coffer connection link --provider plaid\n\nFor SimpleFIN, use this "+
+		"setup token, which works once (more at %s/create):\n\n  echo %s | coffer connection link --provider "+
+		"simplefin\n\n", s.simplefin.URL(), s.simplefin.SetupToken())
+	if s.keyFile != "" {
+		fmt.Fprint(s.out, "For Enable Banking, choose one of its banks:\n\n  coffer connection link --provider "+
+			"enablebanking --country DE --bank Musterbank\n\n")
+	} else {
+		fmt.Fprint(s.out, "Enable Banking is left out: its settings name a file with a key, and no temporary file "+
+			"can be written. Set TMPDIR to a directory where it can.\n\n")
+	}
 	chosen, err := s.choose(ctx, c)
 	switch {
 	case err != nil:
@@ -138,7 +155,7 @@ func (s *sandbox) choose(ctx context.Context, c *cli.CLI) (string, error) {
 	}
 	defer done()
 	l := &linking{ops: c.Ops, caller: caller}
-	var agents setting.Agents
+	var agents settings.Agents
 	if err := l.ask(ctx, "agent.get", map[string]any{}, &agents); err != nil {
 		return "", err
 	}
@@ -166,7 +183,7 @@ func (s *sandbox) choose(ctx context.Context, c *cli.CLI) (string, error) {
 }
 
 func (s *sandbox) start() error {
-	for _, addr := range []string{s.plaidAddr, s.tellerAddr, s.modelAddr} {
+	for _, addr := range []string{s.plaidAddr, s.tellerAddr, s.simplefinAddr, s.enablebankingAddr, s.modelAddr} {
 		host, _, err := net.SplitHostPort(addr)
 		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 			return errs.New(errs.ValidationError, "the sandbox only listens on this machine: use 127.0.0.1 "+
@@ -182,23 +199,53 @@ func (s *sandbox) start() error {
 // open starts the simulators with the banks of that household.
 func (s *sandbox) open(o household.Options) error {
 	var err error
-	if s.plaid, err = banksim.NewPlaid(banksim.PlaidOptions{
+	if s.plaid, err = banks.NewPlaid(banks.PlaidOptions{
 		Addr: s.plaidAddr, ClientID: sandboxSecret,
 		Secret: sandboxSecret, Household: o,
 	}); err != nil {
 		return err
 	}
-	s.teller, err = banksim.NewTeller(banksim.TellerOptions{
+	s.teller, err = banks.NewTeller(banks.TellerOptions{
 		Addr: s.tellerAddr, Sandbox: true, Household: o,
 		Secrets: []string{sandboxTeller},
 	})
 	if err == nil {
-		s.model, err = modelsim.New(modelsim.Options{Addr: s.modelAddr, Models: []string{sandboxModel}})
+		other := o // its token opens the banks of another household
+		other.Seed, other.Family = o.Seed+1000, time.Time{}
+		s.simplefin, err = banks.NewSimpleFIN(banks.SimpleFINOptions{Addr: s.simplefinAddr, Household: other})
+	}
+	if err == nil {
+		abroad := o
+		abroad.Seed, abroad.Family = o.Seed+2000, time.Time{}
+		s.enablebanking, err = banks.NewEnableBanking(banks.EnableBankingOptions{
+			Addr: s.enablebankingAddr, Household: abroad,
+		})
+	}
+	if err == nil {
+		s.keyFile = keyFile(s.enablebanking.Key())
+	}
+	if err == nil {
+		s.model, err = models.New(models.Options{Addr: s.modelAddr, Models: []string{sandboxModel}})
 	}
 	if err != nil {
 		s.close()
 	}
 	return err
+}
+
+// keyFile writes a key where settings can name it. It returns "" where no file can be written, as
+// in a container without a writable directory: the sandbox then has one provider less.
+func keyFile(key string) string {
+	f, err := os.CreateTemp("", "coffer-sandbox-*.pem")
+	if err != nil {
+		return ""
+	}
+	_, err = f.WriteString(key)
+	if closed := f.Close(); err != nil || closed != nil {
+		_ = os.Remove(f.Name()) // it is of no use
+		return ""
+	}
+	return f.Name()
 }
 
 // close stops the simulators that were started.
@@ -208,6 +255,15 @@ func (s *sandbox) close() {
 	}
 	if s.teller != nil {
 		s.teller.Close()
+	}
+	if s.simplefin != nil {
+		s.simplefin.Close()
+	}
+	if s.enablebanking != nil {
+		s.enablebanking.Close()
+	}
+	if s.keyFile != "" {
+		_ = os.Remove(s.keyFile) // it opens nothing any more
 	}
 	if s.model != nil {
 		s.model.Close()
@@ -238,16 +294,22 @@ func (s *sandbox) values(c *Config) {
 		"plaid": {
 			"client_id": sandboxSecret, "secret": sandboxSecret, "environment": "sandbox", "url": s.plaid.URL(),
 		},
-		"teller": {"application_id": "app_sandbox", "environment": "sandbox", "url": s.teller.URL()},
+		"teller":    {"application_id": "app_sandbox", "environment": "sandbox", "url": s.teller.URL()},
+		"simplefin": {"url": s.simplefin.URL()},
+	}
+	if s.keyFile != "" {
+		c.Providers["enablebanking"] = map[string]string{
+			"application": s.enablebanking.Application(), "key": s.keyFile, "url": s.enablebanking.URL(),
+		}
 	}
 	c.AnthropicKey, c.AnthropicURL = seal.Secret{}, ""
-	c.OpenAIKey, c.OpenAIURL = seal.Secret{}, s.model.Base(modelsim.OpenAI)
+	c.OpenAIKey, c.OpenAIURL = seal.Secret{}, s.model.Base(models.OpenAI)
 }
 
 // variables returns the environment that coffer serve needs to use the simulators, for a shell.
 func (s *sandbox) variables() string {
 	var b strings.Builder
-	for _, v := range [][2]string{
+	variables := [][2]string{
 		{"PLAID_CLIENT_ID", sandboxSecret},
 		{"PLAID_SECRET", sandboxSecret},
 		{"PLAID_ENVIRONMENT", "sandbox"},
@@ -255,8 +317,17 @@ func (s *sandbox) variables() string {
 		{"TELLER_APPLICATION_ID", "app_sandbox"},
 		{"TELLER_ENVIRONMENT", "sandbox"},
 		{"TELLER_URL", s.teller.URL()},
-		{"OPENAI_URL", s.model.Base(modelsim.OpenAI)},
-	} {
+		{"SIMPLEFIN_URL", s.simplefin.URL()},
+		{"OPENAI_URL", s.model.Base(models.OpenAI)},
+	}
+	if s.keyFile != "" {
+		variables = append(variables, [][2]string{
+			{"ENABLEBANKING_APPLICATION", s.enablebanking.Application()},
+			{"ENABLEBANKING_KEY", s.keyFile},
+			{"ENABLEBANKING_URL", s.enablebanking.URL()},
+		}...)
+	}
+	for _, v := range variables {
 		fmt.Fprintf(&b, "export %s%s=%s\n", prefix, v[0], v[1])
 	}
 	return b.String()
@@ -278,16 +349,21 @@ func (s *sandbox) live(ctx context.Context) {
 		case <-tick.C:
 		}
 		at, name, happens := s.plaid.Live, "plaid", s.tellPlaid
-		if n%2 == 1 {
+		switch n % 4 {
+		case 1:
 			at, name, happens = s.teller.Live, "teller", s.tellTeller
+		case 2:
+			at, name, happens = s.simplefin.Live, "simplefin", nil
+		case 3:
+			at, name, happens = s.enablebanking.Live, "enablebanking", nil
 		}
 		turn, moved := at(dice)
 		if !moved {
 			continue
 		}
-		fmt.Fprintf(s.out, "%s  %-6s  %-7s  %10s %s  %s\n", time.Now().Format(time.TimeOnly), name, turn.What,
+		fmt.Fprintf(s.out, "%s  %-13s  %-7s  %10s %s  %s\n", time.Now().Format(time.TimeOnly), name, turn.What,
 			turn.Row.Amount, turn.Row.Currency, turn.Row.Name.Plain())
-		if s.webhooks == "" {
+		if s.webhooks == "" || happens == nil {
 			continue
 		}
 		if err := happens(ctx, turn.Book.ID()); err != nil && ctx.Err() == nil {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // A terminal is a program that a newcomer has started, and what it has printed.
@@ -97,6 +97,7 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 	}
 	// it needs no database; with one, its model becomes the household's default
 	sandbox := openTerminal(t, binary, env, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
+		"--simplefin", "127.0.0.1:0", "--enablebanking", "127.0.0.1:0",
 		"--model", "127.0.0.1:0", "--transactions", "400", "--pace", "500ms", "--env", file)
 	sandbox.until("The simulated model is your default")
 	sandbox.until("Stop with Ctrl-C")
@@ -153,6 +154,7 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 
 	// without a household that it can reach, it says which commands choose the model
 	alone := openTerminal(t, binary, nil, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
+		"--simplefin", "127.0.0.1:0", "--enablebanking", "127.0.0.1:0",
 		"--model", "127.0.0.1:0", "--transactions", "400")
 	alone.until(`coffer model set --provider openai_compatible --prices`)
 	alone.until("Stop with Ctrl-C")

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"coffer/internal/app"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 )
 
 // screens are the commands whose tables people read every day. Each says which of its texts must be

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
-	"coffer/internal/text"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
 )
 
 // Every search, with and without deleted transactions, in every order and beside other filters,

@@ -8,17 +8,18 @@ import (
 	"slices"
 	"time"
 
-	"coffer/internal/account"
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/feed"
-	"coffer/internal/filing"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/ledger"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/bank"
+	"coffer/internal/books/account"
+	"coffer/internal/books/category"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/connections/connection"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 )
@@ -183,7 +184,7 @@ func (a *App) fill(ctx context.Context, h *household.Household, load loader, pro
 		if err := a.Accounts.BackfillBalances(ctx, tx); err != nil {
 			return err
 		}
-		return a.Patterns.Sweep(ctx, tx)
+		return a.Recurring.Sweep(ctx, tx)
 	})
 	if err != nil {
 		return err
@@ -201,19 +202,19 @@ func (a *App) seedAccounts(ctx context.Context, tx pg.Tx, h *household.Household
 		}
 		members[i] = u.ID
 	}
-	connections := make([]feed.NewConnection, len(h.Connections))
+	connections := make([]connection.NewConnection, len(h.Connections))
 	for i, c := range h.Connections {
-		connections[i] = feed.NewConnection{
+		connections[i] = connection.NewConnection{
 			MemberID: members[c.Member], Provider: c.Provider,
 			Institution: c.Institution,
 		}
 	}
-	ids, err := a.Feed.AddConnections(ctx, tx, connections)
+	ids, err := a.Connections.AddConnections(ctx, tx, connections)
 	if err != nil {
 		return nil, err
 	}
 	for _, slug := range []string{"shared", "reimbursable", "trip:summer"} {
-		if _, err := a.Filing.CreateTag(ctx, tx, filing.CreateTag{Slug: slug}); err != nil {
+		if _, err := a.Categories.CreateTag(ctx, tx, category.CreateTag{Slug: slug}); err != nil {
 			return nil, err
 		}
 	}
@@ -243,8 +244,8 @@ func (a *App) seedRows(h *household.Household, accounts []id.ID) iter.Seq[ledger
 			in := ledger.Incoming{
 				AccountID: accounts[r.AccountIndex], ProviderID: r.ProviderID, Date: pg.Day(r.Date), Amount: r.Amount,
 				Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName, Detail: r.Detail,
-				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed, PaymentChannel: r.PaymentChannel,
-				Pending: r.Pending,
+				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed,
+				Pending: r.Pending, Extra: bank.Extra{PaymentChannel: r.PaymentChannel},
 			}
 			if r.AuthorizedDate != nil {
 				in.AuthorizedDate = new(pg.Day(*r.AuthorizedDate))

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"coffer/internal/due"
-	"coffer/internal/errs"
-	"coffer/internal/op"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/schedule"
 )
 
 const shutdownGrace = 10 * time.Second
@@ -29,6 +29,7 @@ func (a *App) Serve(ctx context.Context, announce func(address string)) error {
 		return err
 	}
 	s.start(ctx)
+	tellSystemd(nowReady)
 	a.greet(ctx, s.address())
 	if announce != nil {
 		announce(s.address())
@@ -59,7 +60,7 @@ type service struct {
 
 // open migrates the database and listens. Nothing runs yet.
 func (a *App) open(ctx context.Context) (*service, error) {
-	if err := a.ready(ctx, 30*time.Second); err != nil {
+	if err := a.upgraded(ctx, 30*time.Second); err != nil {
 		return nil, err
 	}
 	if err := a.Workflows.Mend(ctx); err != nil {
@@ -126,7 +127,7 @@ func (s *service) start(ctx context.Context) {
 		})
 	})
 	s.behind.Go(func() {
-		if err := a.Jobs.Run(working, a.chores()...); err != nil {
+		if err := a.Jobs.Run(working, a.tasks()...); err != nil {
 			a.Log.Error("jobs did not stop cleanly; another server takes them over when their leases expire", "error",
 				errs.LogText(err))
 		}
@@ -137,6 +138,7 @@ func (s *service) start(ctx context.Context) {
 // requests, then what they left to write. Jobs are handed over meanwhile.
 func (s *service) stop(ctx context.Context) {
 	s.app.Log.Info("stopping")
+	tellSystemd(nowStopping)
 	s.halt()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
@@ -200,12 +202,13 @@ const (
 	sweepRest  = 24 * time.Hour // at most between two sweeps of a server that nobody uses
 )
 
-// chores is all timed work. Every server does it; they skip each other's rows.
-func (a *App) chores() []due.Chore {
+// tasks is all timed work. Every server does it; they skip each other's rows.
+func (a *App) tasks() []schedule.Task {
 	var swept time.Time
 	var used int64
-	return append(slices.Concat(a.Feed.Chores(), a.LinkSessions.Chores(), a.Workflows.Chores(),
-		a.Patterns.Chores(), a.Accounts.Chores(), a.Notify.Chores(), a.Watch.Chores()), due.Chore{
+	return append(slices.Concat(a.Connections.Tasks(), a.LinkSessions.Tasks(), a.Workflows.Tasks(),
+		a.Recurring.Tasks(), a.Findings.Tasks(), a.Accounts.Tasks(), a.Notify.Tasks(), a.Watch.Tasks(),
+		a.backupTasks()), schedule.Task{
 		Name: "sweep", Every: sweepEvery, Fault: "old records not deleted",
 		Do: func(ctx context.Context) error {
 			// where nothing was asked since the last sweep nothing was written that could be swept
@@ -234,7 +237,7 @@ func (a *App) sweep(ctx context.Context) {
 		{a.Hooks.Sweep, "old webhook events not deleted"},
 		{a.Notify.Forget, "old notifications not deleted"},
 		{a.Journal.ForgetBudgets, "old write counts not deleted"},
-		{a.Feed.ForgetLogs, "old sync logs not deleted"},
+		{a.Connections.ForgetLogs, "old sync logs not deleted"},
 		{a.Workflows.Forget, "old transcripts not deleted"},
 	} {
 		if err := s.do(ctx); err != nil && ctx.Err() == nil {

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/racetest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 )
 
 // put sends a body and returns the response.
@@ -45,8 +46,8 @@ func has(t *testing.T, r reply, status int, parts ...string) {
 // configured with last, and nobody can read its secret.
 func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
-	p, err := banksim.NewPlaid(banksim.PlaidOptions{
+	racetest.Concurrent(t)
+	p, err := banks.NewPlaid(banks.PlaidOptions{
 		Household: household.Options{Seed: 3, Transactions: 200, Years: 1},
 		ClientID:  "client-of-the-household", Secret: "canary-of-the-household",
 	})
@@ -138,7 +139,7 @@ func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 // Teller uses the certificate.
 func TestTheEnvironmentWins(t *testing.T) {
 	t.Parallel()
-	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: household.Options{
+	tl, err := banks.NewTeller(banks.TellerOptions{Household: household.Options{
 		Seed: 7, Transactions: 50,
 		Years: 1,
 	}})
@@ -238,7 +239,7 @@ func TestRotationKnowsEverySealedColumn(t *testing.T) {
 // any server. Changes by people do not count.
 func TestWriteBudgets(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	database := pgtest.URL(t)
 	one := newWorldOn(t, database, app.Config{})
 	one.fillBooks(t)

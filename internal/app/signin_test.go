@@ -17,9 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/pg"
-	"coffer/internal/web"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/racetest"
+	"coffer/internal/surface/web"
 )
 
 // A visitor is a browser: it keeps the session's cookie, says where its requests come from, and
@@ -99,7 +100,7 @@ func settledIn(t *testing.T, w *world) *visitor {
 // A household begins with the currency of where its first admin is, as their browser tells.
 func TestSetupTakesTheCurrencyOfThePlace(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	for accepted, want := range map[string]string{
 		"en-US,en;q=0.9": "USD", "de-DE,de;q=0.9,en;q=0.8": "EUR", "en-GB": "GBP", "": "EUR", "es-419": "EUR",
 	} {
@@ -124,7 +125,7 @@ func TestSetupTakesTheCurrencyOfThePlace(t *testing.T) {
 // What somebody decided before the first admin signed in stays.
 func TestSetupKeepsACurrencyThatWasChosen(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	w := newWorld(t)
 	if _, err := pg.Exec(t.Context(), w.DB, `update setting set default_currency = 'CHF',
 		updated_at = clock_timestamp()`); err != nil {
@@ -146,7 +147,7 @@ func TestSetupKeepsACurrencyThatWasChosen(t *testing.T) {
 
 func TestSetupHappensOnce(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	w := newWorld(t)
 	ticket, err := w.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/id"
-	"coffer/internal/pg"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 )
 
 // planted is what a stranger writes who hopes that a model reads it.
@@ -57,8 +57,8 @@ func unnamed(result any) []string {
 			}
 		}
 	}
-	if columns, table := top["columns"].([]any); table {
-		rows, _ := top["rows"].([]any)
+	columns, _ := top["columns"].([]any)
+	if rows, table := top["rows"].([]any); table && columns != nil { // a preview of a file has columns alone
 		for _, row := range rows {
 			cells, _ := row.([]any)
 			for i, cell := range cells {
@@ -102,11 +102,14 @@ func TestResultsNameStrangersWords(t *testing.T) {
 		"name": "Rule", "conditions": map[string]any{"field": "name", "op": "contains", "value": "IGNORE"},
 		"category_slug": "food_and_drink",
 	}
+	sheet := "Date," + planted + ",Amount\n2026-01-05," + planted + ",-4.80\n" + planted + ",Lunch,-9.00\n"
 	type call = map[string]any
 	calls := map[string][]call{
 		"list_users": {{}}, "get_job": {{"job_id": one(`select id from job limit 1`)}}, "list_connections": {{}},
 		"get_sync_status": {{"id": b.connection.Short()}}, "trigger_sync": {{}}, "list_tags": {{}},
-		"create_tag": {{"slug": "trip"}}, "update_tag": {{"slug": "trip", "display_name": "Trip"}},
+		"preview_statement": {{"csv": sheet}, {"csv": sheet, "account_id": b.account.Short()}},
+		"import_statement":  {{"id": b.connection.Short(), "csv": sheet, "account_id": b.account.Short()}},
+		"create_tag":        {{"slug": "trip"}}, "update_tag": {{"slug": "trip", "display_name": "Trip"}},
 		"list_categories": {{}}, "export_categories": {{}},
 		"import_categories": {{"tsv": "slug\tdisplay_name\nfood_and_drink\tFood\n", "dry_run": true}},
 		"query_transactions": {

@@ -7,15 +7,15 @@ import (
 	"os"
 	"testing"
 
-	"coffer/internal/account"
-	"coffer/internal/accountlink"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/report"
+	"coffer/internal/books/account"
+	"coffer/internal/books/accountlink"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/books/report"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // A said is a household in which people and agents say things of accounts, links, pairs and in

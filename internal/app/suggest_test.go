@@ -4,10 +4,10 @@ import (
 	"io"
 	"testing"
 
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/pg"
-	"coffer/internal/rulebook"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/rules/rulebook"
+	"coffer/internal/sim/household"
 )
 
 // TestSuggestedRules checks the first suggestion for each frequent payee in households in which

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"coffer/internal/bank/all"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/rest"
-	"coffer/internal/setting"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/settings"
+	"coffer/internal/surface/rest"
 )
 
 // system describes the service itself.
@@ -84,16 +84,17 @@ func (s *system) bootstrap(ctx context.Context, q pg.Querier, _ op.None) (Bootst
 	if err != nil {
 		return Bootstrap{}, err
 	}
-	if at != pg.Newest() {
+	if at != s.app.DB.Newest() {
 		b.Migrations = "pending"
 		return b, nil
 	}
 	for _, name := range all.Remote("").Enum() {
-		p, err := s.app.Setting.ProviderSetting(ctx, q, setting.ProviderRef{Provider: all.Remote(name)})
+		p, err := s.app.Setting.ProviderSetting(ctx, q, settings.ProviderRef{Provider: all.Remote(name)})
 		if err != nil {
 			return Bootstrap{}, err
 		}
-		if p.Source != "none" { // without an encryption key nothing can be linked through it, which is said above
+		// Without an encryption key nothing can be linked through it, which is said above.
+		if p.Source != "none" || p.Configured {
 			*b.Providers = append(*b.Providers, name)
 		}
 	}
@@ -118,15 +119,18 @@ func (s *system) health(ready bool) http.Handler {
 			switch {
 			case err != nil:
 				h.Checks["database"] = "does not respond"
-			case at < pg.Newest():
+			case at < s.app.DB.Newest():
 				h.Checks["database"], h.Checks["migrations"] = "ok", "pending"
+			case at > s.app.DB.Newest(): // it goes on meanwhile, but nobody has tried this version with that schema
+				h.Checks["database"] = "ok"
+				h.Checks["migrations"] = "newer: another server has migrated the database; install its version here too"
 			default:
 				h.Checks["database"], h.Checks["migrations"] = "ok", "ok"
 			}
 			if s.app.DB.Full() { // what is stored can still be read, so the server stays in service
 				h.Checks["disk"] = "full: nothing can be stored until there is room on the database's disk"
 			}
-			if err != nil || at < pg.Newest() {
+			if err != nil || at < s.app.DB.Newest() {
 				h.Status, status = "unavailable", http.StatusServiceUnavailable
 			}
 		}

@@ -14,13 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/account"
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/text"
+	"coffer/internal/bank"
+	"coffer/internal/books/account"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -358,10 +359,10 @@ func (w *world) totalsSeed(t testing.TB) {
 				day := pg.Day(time.Date(2025, 11, 20+dice.IntN(90), 0, 0, 0, 0, time.UTC))
 				if !yield(ledger.Incoming{
 					AccountID: ids[i%len(ids)], ProviderID: fmt.Sprint("t", i), Date: day, Amount: amount,
-					Currency:       []money.Currency{"EUR", "USD", "JPY"}[dice.IntN(3)],
-					Name:           text.Name(fmt.Sprint("shop ", dice.IntN(5))),
-					MerchantName:   text.Name([]string{"", "Merchant", "shop 1"}[dice.IntN(3)]),
-					PaymentChannel: "online",
+					Currency:     []money.Currency{"EUR", "USD", "JPY"}[dice.IntN(3)],
+					Name:         text.Name(fmt.Sprint("shop ", dice.IntN(5))),
+					MerchantName: text.Name([]string{"", "Merchant", "shop 1"}[dice.IntN(3)]),
+					Extra:        bank.Extra{PaymentChannel: "online"},
 				}) {
 					return
 				}

@@ -14,12 +14,12 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/cli"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/rest"
-	"coffer/internal/text"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/text"
+	"coffer/internal/surface/cli"
+	"coffer/internal/surface/rest"
 	"github.com/spf13/cobra"
 )
 
@@ -177,18 +177,18 @@ func spoken(line []byte) string {
 	case "decided":
 		l.Text = outcomes(l.Rows)
 	}
-	said := []string{l.Text, l.Tool, string(l.Arguments), l.Route, l.Why, l.Limit, l.Status, l.Message}
+	texts := []string{l.Text, l.Tool, string(l.Arguments), l.Route, l.Why, l.Limit, l.Status, l.Message}
 	for _, c := range l.Calls {
-		said = append(said, "→ "+c.Tool)
+		texts = append(texts, "→ "+c.Tool)
 	}
 	if l.Content != nil {
-		said = append(said, fmt.Sprint(l.Content))
+		texts = append(texts, fmt.Sprint(l.Content))
 	}
 	if l.Cost != "" {
-		said = append(said, "$"+l.Cost.String())
+		texts = append(texts, "$"+l.Cost.String())
 	}
 	var parts []string
-	for _, s := range said {
+	for _, s := range texts {
 		if s = text.Line(s, shownLine).Plain(); s != "" {
 			parts = append(parts, s)
 		}

@@ -53,18 +53,6 @@ func TestInvitationsForThisComputer(t *testing.T) {
 	}
 }
 
-// A statement that is given to the import of archives is not read, and the right command is named.
-func TestImportNamesTheOtherImport(t *testing.T) {
-	t.Parallel()
-	for _, file := range []string{"statement.csv", "old/STATEMENT.OFX"} {
-		var out strings.Builder
-		if code := app.Main([]string{"import", file}, strings.NewReader(""), &out, &out); code == 0 ||
-			!strings.Contains(out.String(), "coffer csv import") {
-			t.Errorf("%s: %d %s", file, code, out.String())
-		}
-	}
-}
-
 // The sandbox says how a shell loads its variables, wherever the file is.
 func TestLoadable(t *testing.T) {
 	t.Parallel()

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/banksim"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/banks"
 )
 
 // A forger makes deliveries that must not be accepted, one for each number.
 type forger struct {
 	provider string
 	how      string
-	make     func(n int) (banksim.Delivery, error)
+	make     func(n int) (banks.Delivery, error)
 }
 
 // printed is the same JSON in other bytes.
@@ -53,20 +53,20 @@ func flip(s string, at int) string {
 
 // forgers are the ways to make a delivery that looks right and is not. Who signs holds clock,
 // because a forger may have moved the simulator's.
-func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banksim.Plaid,
-	otherTeller *banksim.Teller,
+func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banks.Plaid,
+	otherTeller *banks.Teller,
 ) []forger {
 	t.Helper()
-	news := func(n int) (banksim.Delivery, error) {
+	news := func(n int) (banks.Delivery, error) {
 		return b.plaid.Webhook(b.books[0].ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": n})
 	}
-	told := func(n int) (banksim.Delivery, error) {
+	told := func(n int) (banks.Delivery, error) {
 		return b.teller.Webhook(fmt.Sprintf("wh_forged_%d", n), "transactions.processed",
 			map[string]any{"enrollment_id": b.books[1].ID()})
 	}
-	bend := func(first func(int) (banksim.Delivery, error), change func(*banksim.Delivery)) func(int) (banksim.Delivery,
+	bend := func(first func(int) (banks.Delivery, error), change func(*banks.Delivery)) func(int) (banks.Delivery,
 		error) {
-		return func(n int) (banksim.Delivery, error) {
+		return func(n int) (banks.Delivery, error) {
 			d, err := first(n)
 			if err == nil {
 				d.Header = d.Header.Clone()
@@ -75,8 +75,8 @@ func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banksim.P
 			return d, err
 		}
 	}
-	token := func(change func(parts []string) []string) func(*banksim.Delivery) {
-		return func(d *banksim.Delivery) {
+	token := func(change func(parts []string) []string) func(*banks.Delivery) {
+		return func(d *banks.Delivery) {
 			d.Header.Set("Plaid-Verification",
 				strings.Join(change(strings.Split(d.Header.Get("Plaid-Verification"), ".")), "."))
 		}
@@ -94,14 +94,14 @@ func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banksim.P
 			return parts
 		}
 	}
-	seal := func(change func(string) string) func(*banksim.Delivery) {
-		return func(d *banksim.Delivery) { d.Header.Set("Teller-Signature", change(d.Header.Get("Teller-Signature"))) }
+	seal := func(change func(string) string) func(*banks.Delivery) {
+		return func(d *banks.Delivery) { d.Header.Set("Teller-Signature", change(d.Header.Get("Teller-Signature"))) }
 	}
 	const plaid, teller = "Plaid-Verification", "Teller-Signature"
 	at := func(skew time.Duration, advance func(time.Duration),
-		first func(int) (banksim.Delivery, error),
-	) func(int) (banksim.Delivery, error) {
-		return func(n int) (banksim.Delivery, error) {
+		first func(int) (banks.Delivery, error),
+	) func(int) (banks.Delivery, error) {
+		return func(n int) (banks.Delivery, error) {
 			clock.Lock()
 			defer clock.Unlock()
 			advance(skew)
@@ -109,17 +109,17 @@ func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banksim.P
 			return first(n)
 		}
 	}
-	early := func(n int) (banksim.Delivery, error) { clock.Lock(); defer clock.Unlock(); return news(n) }
-	earlyTold := func(n int) (banksim.Delivery, error) { clock.Lock(); defer clock.Unlock(); return told(n) }
+	early := func(n int) (banks.Delivery, error) { clock.Lock(); defer clock.Unlock(); return news(n) }
+	earlyTold := func(n int) (banks.Delivery, error) { clock.Lock(); defer clock.Unlock(); return told(n) }
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"x"}`))
 	return []forger{
-		{"plaid", "printed anew", bend(early, func(d *banksim.Delivery) { d.Body = printed(d.Body) })},
-		{"plaid", "another body", bend(early, func(d *banksim.Delivery) {
+		{"plaid", "printed anew", bend(early, func(d *banks.Delivery) { d.Body = printed(d.Body) })},
+		{"plaid", "another body", bend(early, func(d *banks.Delivery) {
 			d.Body = bytes.Replace(d.Body, []byte("SYNC"),
 				[]byte("SINC"), 1)
 		})},
-		{"plaid", "no signature", bend(early, func(d *banksim.Delivery) { d.Header.Del(plaid) })},
-		{"plaid", "two signatures", bend(early, func(d *banksim.Delivery) {
+		{"plaid", "no signature", bend(early, func(d *banks.Delivery) { d.Header.Del(plaid) })},
+		{"plaid", "two signatures", bend(early, func(d *banks.Delivery) {
 			d.Header.Add(plaid,
 				d.Header.Get(plaid))
 		})},
@@ -131,24 +131,24 @@ func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banksim.P
 			token(claims(func(v map[string]any) { v["iat"] = time.Now().Unix() - 7 })))},
 		{"plaid", "stale", at(-6*time.Minute, b.plaid.Advance, news)},
 		{"plaid", "of the future", at(5*time.Minute, b.plaid.Advance, news)},
-		{"plaid", "a stranger's key", func(n int) (banksim.Delivery, error) {
+		{"plaid", "a stranger's key", func(n int) (banks.Delivery, error) {
 			return stranger.Webhook(b.books[0].ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": n})
 		}},
-		{"teller", "printed anew", bend(earlyTold, func(d *banksim.Delivery) { d.Body = printed(d.Body) })},
+		{"teller", "printed anew", bend(earlyTold, func(d *banks.Delivery) { d.Body = printed(d.Body) })},
 		{"teller", "another body", bend(earlyTold,
-			func(d *banksim.Delivery) { d.Body = bytes.Replace(d.Body, []byte("processed"), []byte("processeD"), 1) })},
-		{"teller", "no signature", bend(earlyTold, func(d *banksim.Delivery) { d.Header.Del(teller) })},
+			func(d *banks.Delivery) { d.Body = bytes.Replace(d.Body, []byte("processed"), []byte("processeD"), 1) })},
+		{"teller", "no signature", bend(earlyTold, func(d *banks.Delivery) { d.Header.Del(teller) })},
 		{"teller", "two headers", bend(earlyTold,
-			func(d *banksim.Delivery) { d.Header.Add(teller, d.Header.Get(teller)) })},
+			func(d *banks.Delivery) { d.Header.Add(teller, d.Header.Get(teller)) })},
 		{"teller", "two moments", bend(earlyTold, seal(func(s string) string { return "t=1," + s }))},
 		{"teller", "another moment", bend(earlyTold,
 			seal(func(s string) string { return strings.Replace(s, "t=1", "t=2", 1) }))},
 		{"teller", "a bent signature", bend(earlyTold, seal(func(s string) string { return flip(s, len(s)-9) }))},
 		{"teller", "Plaid's words", bend(earlyTold,
-			func(d *banksim.Delivery) { d.Header = http.Header{plaid: {"a.b.c"}} })},
+			func(d *banks.Delivery) { d.Header = http.Header{plaid: {"a.b.c"}} })},
 		{"teller", "stale", at(-4*time.Minute, b.teller.Advance, told)},
 		{"teller", "of the future", at(3*time.Minute, b.teller.Advance, told)},
-		{"teller", "another secret", func(n int) (banksim.Delivery, error) {
+		{"teller", "another secret", func(n int) (banks.Delivery, error) {
 			return otherTeller.Webhook(fmt.Sprintf("wh_forged_%d", n), "transactions.processed",
 				map[string]any{"enrollment_id": b.books[1].ID()})
 		}},
@@ -161,14 +161,14 @@ func TestForgedDeliveries(t *testing.T) {
 	t.Parallel()
 	const forged, between = 10_000, 500
 	b := newBankWorld(t, 20)
-	b.books = []*banksim.Book{nil, b.teller.Enroll().Book}
+	b.books = []*banks.Book{nil, b.teller.Enroll().Book}
 	_, b.books[0] = b.plaid.NewItem("")
-	stranger, err := banksim.NewPlaid(banksim.PlaidOptions{})
+	stranger, err := banks.NewPlaid(banks.PlaidOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stranger.Close)
-	other, err := banksim.NewTeller(banksim.TellerOptions{Sandbox: true, Secrets: []string{"not the secret"}})
+	other, err := banks.NewTeller(banks.TellerOptions{Sandbox: true, Secrets: []string{"not the secret"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/banksim"
-	"coffer/internal/money"
-	"coffer/internal/pg"
-	"coffer/internal/text"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/racetest"
+	"coffer/internal/platform/text"
+	"coffer/internal/sim/banks"
 )
 
 // twin is a second server on the same database.
@@ -28,7 +29,7 @@ func (b *bankWorld) twin(t *testing.T) *world {
 // takes.
 func TestRedeliveries(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	const events, senders = 400, 8
 	b := newBankWorld(t, 40)
 	worlds := []*world{b.world, b.twin(t)}
@@ -38,7 +39,7 @@ func TestRedeliveries(t *testing.T) {
 	b.linkBoth(t)
 	var all []struct {
 		provider string
-		banksim.Delivery
+		banks.Delivery
 	}
 	for n := range events {
 		d := b.signed(t, b.books[0].ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": n})
@@ -54,7 +55,7 @@ func TestRedeliveries(t *testing.T) {
 		for range 3 {
 			all = append(all, struct {
 				provider string
-				banksim.Delivery
+				banks.Delivery
 			}{provider, d})
 		}
 	}
@@ -109,7 +110,7 @@ type replicas struct {
 	*bankWorld
 	worlds      []*world
 	connections []string
-	all         []*banksim.Book
+	all         []*banks.Book
 	client      *http.Client
 	told        atomic.Int64 // events
 }
@@ -136,7 +137,7 @@ func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 	at := rand.N(len(r.all))
 	book := r.all[at]
 	accounts := book.Accounts()
-	book.Add(banksim.Row{
+	book.Add(banks.Row{
 		AccountID: accounts[n%len(accounts)].ID, Date: time.Now().UTC().Truncate(24 * time.Hour),
 		Amount: money.MustParse(fmt.Sprintf("%d.%02d", 1+n, n%100)),
 		Name:   text.Name(fmt.Sprintf("SHOP %d", n)), Primary: text.Name("general"), Channel: "online", Pending: n%5 == 0,
@@ -173,7 +174,7 @@ func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 // delivery, and the books as the banks have them.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
+	racetest.Concurrent(t)
 	events, lasts := 500, 60*time.Second
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		events, lasts = 5000, 10*time.Minute
@@ -189,7 +190,7 @@ func TestTwoReplicas(t *testing.T) {
 					where next_sync_at is not null and random() < 0.1`); err != nil {
 					t.Error(err)
 				}
-				n, err := w.Feed.SweepDue(t.Context())
+				n, err := w.Connections.SweepDue(t.Context())
 				if err != nil {
 					t.Error(err)
 				}

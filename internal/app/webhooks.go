@@ -2,9 +2,9 @@ package app
 
 import (
 	"coffer/internal/bank/all"
-	"coffer/internal/op"
-	"coffer/internal/rest"
-	"coffer/internal/webhook"
+	"coffer/internal/connections/webhook"
+	"coffer/internal/platform/op"
+	"coffer/internal/surface/rest"
 )
 
 // deliveries returns the routes to which providers send their webhooks. The signature identifies

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 )
 
 // told stores an event as if a provider had sent it for its first connection here, item-1.
@@ -53,20 +53,20 @@ func (w *world) fillHooks(t testing.TB) {
 type bankWorld struct {
 	*world
 	config app.Config
-	plaid  *banksim.Plaid
-	teller *banksim.Teller
-	books  []*banksim.Book // of Plaid's item and Teller's enrolment
+	plaid  *banks.Plaid
+	teller *banks.Teller
+	books  []*banks.Book // of Plaid's item and Teller's enrolment
 }
 
 func newBankWorld(t *testing.T, rows int) *bankWorld {
 	t.Helper()
 	size := household.Options{Seed: 7, Transactions: rows, Years: 1}
-	p, err := banksim.NewPlaid(banksim.PlaidOptions{Household: size})
+	p, err := banks.NewPlaid(banks.PlaidOptions{Household: size})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: size, Sandbox: true})
+	tl, err := banks.NewTeller(banks.TellerOptions{Household: size, Sandbox: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +89,14 @@ func (b *bankWorld) linkBoth(t *testing.T) (plaid, teller string) {
 	t.Helper()
 	token, book := b.plaid.NewItem("")
 	e := b.teller.Enroll()
-	b.books = []*banksim.Book{book, e.Book}
+	b.books = []*banks.Book{book, e.Book}
 	return b.link(t, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token)),
 		b.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
 			e.AccessToken, e.ID))
 }
 
 // deliver sends a delivery and returns the status and the body.
-func deliver(ctx context.Context, client *http.Client, url string, d banksim.Delivery) (int, string, error) {
+func deliver(ctx context.Context, client *http.Client, url string, d banks.Delivery) (int, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(d.Body))
 	if err != nil {
 		return 0, "", err
@@ -111,7 +111,7 @@ func deliver(ctx context.Context, client *http.Client, url string, d banksim.Del
 	return res.StatusCode, string(body), err
 }
 
-func (w *world) deliver(t testing.TB, provider string, d banksim.Delivery) (int, string) {
+func (w *world) deliver(t testing.TB, provider string, d banks.Delivery) (int, string) {
 	t.Helper()
 	status, body, err := deliver(t.Context(), http.DefaultClient, w.url+"/webhooks/"+provider, d)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *world) deliver(t testing.TB, provider string, d banksim.Delivery) (int,
 	return status, body
 }
 
-func (b *bankWorld) signed(t testing.TB, item, kind, code string, more map[string]any) banksim.Delivery {
+func (b *bankWorld) signed(t testing.TB, item, kind, code string, more map[string]any) banks.Delivery {
 	t.Helper()
 	d, err := b.plaid.Webhook(item, kind, code, more)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	b.idle(t, time.Minute)
 	item, enrolment := b.books[0].ID(), b.books[1].ID()
 	for i, book := range b.books {
-		row := slices.MaxFunc(book.Rows(), func(a, b banksim.Row) int { return a.Date.Compare(b.Date) })
+		row := slices.MaxFunc(book.Rows(), func(a, b banks.Row) int { return a.Date.Compare(b.Date) })
 		row.ID, row.Name = "", "FRESH"
 		book.Add(row)
 		if i == 0 {
@@ -246,7 +246,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 		from connection where id = $1`, plaid); err != nil || !ended {
 		t.Errorf("access was revoked, and the connection is not disconnected (%v)", err)
 	}
-	large := banksim.Delivery{Header: http.Header{}, Body: bytes.Repeat([]byte("x"), 256<<10+1)}
+	large := banks.Delivery{Header: http.Header{}, Body: bytes.Repeat([]byte("x"), 256<<10+1)}
 	if status, _ := b.deliver(t, "plaid", large); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large body: %d", status)
 	}
@@ -257,7 +257,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 }
 
 // holdsBooks compares what is stored with what the banks have.
-func (w *world) holdsBooks(t testing.TB, books ...*banksim.Book) {
+func (w *world) holdsBooks(t testing.TB, books ...*banks.Book) {
 	t.Helper()
 	for _, book := range books {
 		stored, err := pg.Values[string](t.Context(), w.DB, `

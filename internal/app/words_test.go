@@ -14,13 +14,14 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/errs"
-	"coffer/internal/op"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
 )
 
 // speakers are the packages for which a path of the REST interface is more than words.
 var speakers = regexp.MustCompile(
-	`^\.\./(rest|cli|mcp|app|signin/oauth|banksim)/|^\.\./op/words\.go$|^\.\./auth/consent\.go$`)
+	`^\.\./(surface/(rest|cli|mcp|signin/oauth)|app|sim/banks)/|^\.\./platform/op/words\.go$|` +
+		`^\.\./people/auth/consent\.go$`)
 
 // Errors name ops, and each surface puts its own words there. So no other package writes a path of
 // the REST interface, and every op that a message names exists.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/errs"
-	"coffer/internal/op"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
 )
 
 // restPath finds a path of the REST interface, which a model cannot call.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/id"
-	"coffer/internal/pg"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 )
 
 // The shipped presets pass the checks of a person's workflow: their tools exist and fit their

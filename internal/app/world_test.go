@@ -14,18 +14,20 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/account"
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/feed"
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
-	"coffer/internal/text"
+	"coffer/internal/bank"
+	"coffer/internal/books/account"
+	"coffer/internal/books/ledger"
+	"coffer/internal/connections/connection"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/racetest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/platform/text"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -51,11 +53,17 @@ func newWorldOn(t testing.TB, database string, c app.Config) *world {
 // configured with.
 func newWorldAt(t testing.TB, database string, c app.Config, server *httptest.Server) *world {
 	t.Helper()
+	return newLoggedWorld(t, database, c, server, slog.DiscardHandler)
+}
+
+// newLoggedWorld is newWorldAt with a log.
+func newLoggedWorld(t testing.TB, database string, c app.Config, server *httptest.Server, log slog.Handler) *world {
+	t.Helper()
 	c.DatabaseURL, c.DatabaseMaxConns = seal.NewSecret(database), 8
 	if c.RatePerMinute == 0 {
 		c.RatePerMinute, c.RateBurst, c.AuthFailures, c.LoginsPerMinute = 60_000_000, 1_000_000, 1_000_000, 1_000_000
 	}
-	a, err := app.Build(t.Context(), c, slog.New(slog.DiscardHandler))
+	a, err := app.Build(t.Context(), c, slog.New(log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,9 +166,9 @@ func opNamed(t testing.TB, ops []*op.Op, name string) *op.Op {
 	return nil
 }
 
-// concurrent marks a test of many callers, servers or jobs at once: make race runs those that call
-// it with the race detector.
-func concurrent(t *testing.T) { t.Helper() }
+// With the race detector, the tests of many callers, servers or jobs at once run: those that call
+// racetest.Concurrent.
+func TestMain(m *testing.M) { racetest.Main(m) }
 
 // golden compares got with a file, or with -update writes it.
 func golden(t testing.TB, path, got string) {
@@ -216,8 +224,8 @@ func (w *world) fillBooks(t testing.TB) {
 		if err != nil {
 			return err
 		}
-		connections, err := w.Feed.AddConnections(ctx, tx,
-			[]feed.NewConnection{{MemberID: owner.ID, Provider: "plaid", Institution: text.Name("First Bank")}})
+		connections, err := w.Connections.AddConnections(ctx, tx,
+			[]connection.NewConnection{{MemberID: owner.ID, Provider: "plaid", Institution: text.Name("First Bank")}})
 		if err != nil {
 			return err
 		}
@@ -239,7 +247,7 @@ func (w *world) fillBooks(t testing.TB) {
 				AccountID: accounts[account], ProviderID: itoa(n), Date: day(date), Amount: money.MustParse(amount),
 				Currency: []money.Currency{"EUR", "USD"}[account],
 				Name:     text.Name(name), MerchantName: text.Name(merchant), CategoryPrimary: text.Name(primary),
-				CategoryDetailed: text.Name(detailed), PaymentChannel: "in store",
+				CategoryDetailed: text.Name(detailed), Extra: bank.Extra{PaymentChannel: "in store"},
 			}
 		}
 		_, err = w.Books.Load(ctx, tx, slices.Values([]ledger.Incoming{

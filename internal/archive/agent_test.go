@@ -3,10 +3,10 @@ package archive_test
 import (
 	"testing"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/op"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // No agent erases anybody, nor what is left of somebody: there is no undo.

@@ -7,43 +7,44 @@ import (
 	"context"
 	"io"
 
-	"coffer/internal/accountlink"
-	"coffer/internal/auth"
-	"coffer/internal/errs"
-	"coffer/internal/feed"
-	"coffer/internal/job"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/books/accountlink"
+	"coffer/internal/connections/connection"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // An Archive exports and imports one household's data.
 type Archive struct {
-	db      *pg.DB
-	jobs    *job.Jobs
-	auth    *auth.Auth
-	feed    *feed.Feed
-	links   *accountlink.Links
-	version string // of this program, for manifests
-	base    string // where links begin
+	db          *pg.DB
+	jobs        *job.Jobs
+	auth        *auth.Auth
+	connections *connection.Connections
+	links       *accountlink.Links
+	version     string // of this program, for manifests
+	base        string // where links begin
 
 	eraseMost int64 // a test has less
 }
 
 // A Config is what an Archive is made of.
 type Config struct {
-	DB      *pg.DB
-	Jobs    *job.Jobs
-	Auth    *auth.Auth
-	Feed    *feed.Feed
-	Links   *accountlink.Links
-	Version string // of this program, for manifests
-	Address string // the public address of the server; without one the links of exports are paths
+	DB          *pg.DB
+	Jobs        *job.Jobs
+	Auth        *auth.Auth
+	Connections *connection.Connections
+	Links       *accountlink.Links
+	Version     string // of this program, for manifests
+	Address     string // the public address of the server; without one the links of exports are paths
 }
 
 // New returns an Archive of the household.
 func New(c Config) *Archive {
 	return &Archive{
-		db: c.DB, jobs: c.Jobs, auth: c.Auth, feed: c.Feed, links: c.Links, version: c.Version, base: c.Address,
+		db: c.DB, jobs: c.Jobs, auth: c.Auth, connections: c.Connections, links: c.Links,
+		version: c.Version, base: c.Address,
 		eraseMost: eraseMost,
 	}
 }
@@ -71,7 +72,7 @@ var Formats = []string{"archive", "csv", "hledger", "beancount"}
 func (a *Archive) Write(ctx context.Context, w io.Writer, format string, moved progress) error {
 	switch format {
 	case "archive":
-		_, err := a.write(ctx, w, Export, moved)
+		_, err := a.write(ctx, w, Export, false, moved)
 		return err
 	case "csv":
 		return a.writeCSV(ctx, w, moved)

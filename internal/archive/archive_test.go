@@ -16,12 +16,12 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/archive"
-	"coffer/internal/errs"
-	"coffer/internal/household"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/household"
 )
 
 const sealKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -330,9 +330,31 @@ func TestImportRefuses(t *testing.T) {
 		}
 	}
 	// A development version's schema was numbered higher than the first release's.
-	development := manifest(func(m *archive.Manifest) { m.Version, m.Schema = 1, 28 })
-	if err := load(t.Context(), house(t, pgtest.URL(t)), development); err != nil {
-		t.Errorf("an archive of a development version: %v", err)
+	for format, schema := range map[int]int64{1: 28, 2: 51} {
+		development := manifest(func(m *archive.Manifest) { m.Version, m.Schema = format, schema })
+		if err := load(t.Context(), house(t, pgtest.URL(t)), development); err != nil {
+			t.Errorf("an archive of a development version, format %d: %v", format, err)
+		}
+	}
+	// A column had another name.
+	const was, is = `"csv_options":`, `"statement_options":`
+	former := change(func(f map[string]string) {
+		f["data/connection.ndjson"] = strings.Replace(strings.ReplaceAll(f["data/connection.ndjson"], is, was),
+			was+"null", was+`{"encoding": "utf-8"}`, 1)
+		f["manifest.json"] = strings.Replace(f["manifest.json"], `"statement_options"`, `"csv_options"`, 1)
+		var m archive.Manifest
+		if err := json.Unmarshal([]byte(f["manifest.json"]), &m); err != nil {
+			t.Fatal(err)
+		}
+		resum(t, f, &m)
+	})
+	old := house(t, pgtest.URL(t))
+	if err := load(t.Context(), old, former); err != nil {
+		t.Errorf("an archive with the former name of a column: %v", err)
+	}
+	if n, err := pg.Value[int](t.Context(), old.DB, `select count(*) from connection
+		where statement_options->>'encoding' = 'utf-8'`); err != nil || n == 0 {
+		t.Errorf("%d connections have the options of that archive, %v", n, err)
 	}
 	if err := load(t.Context(), to, manifest(func(*archive.Manifest) {})); err != nil {
 		t.Errorf("the control, with nothing changed: %v", err)
@@ -398,10 +420,10 @@ func TestBackupAndRestore(t *testing.T) {
 	from := lived(t, 2000)
 	path := filepath.Join(t.TempDir(), "coffer.age")
 	lock := archive.Lock{Passphrase: "correct horse battery staple"}
-	if _, err := from.Archive.Backup(t.Context(), path, lock, nil); err != nil {
+	if _, err := from.Archive.Backup(t.Context(), path, archive.Way{Lock: lock}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := from.Archive.Backup(t.Context(), path, lock, nil); err == nil {
+	if _, err := from.Archive.Backup(t.Context(), path, archive.Way{Lock: lock}, nil); err == nil {
 		t.Error("a backup was written over another")
 	}
 	to := house(t, pgtest.URL(t))
@@ -425,7 +447,8 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	tables, err := pg.Values[string](t.Context(), from.DB, `select tablename::text from pg_tables
 		where schemaname = 'public' and tablename not in ('schema_version', 'export', 'export_part',
-			'proof_due', 'sighting', 'sighting_due') order by 1`) // what comes in is still to be proved and counted
+			'proof_due', 'sighting', 'sighting_due', 'backup') order by 1`)
+	// What comes in is still to be proved and counted, and a backup is noted when it is complete.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +472,7 @@ func TestBackupForRecipients(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "coffer.age")
-	if _, err := from.Archive.Backup(t.Context(), path, archive.Lock{Recipients: []string{recipient}},
+	if _, err := from.Archive.Backup(t.Context(), path, archive.Way{Lock: archive.Lock{Recipients: []string{recipient}}},
 		nil); err != nil {
 		t.Fatal(err)
 	}
@@ -472,7 +495,7 @@ func TestBackupForRecipients(t *testing.T) {
 		"nothing": {}, "short": {Passphrase: "short"},
 		"both": {Passphrase: "x", Recipients: []string{recipient}}, "nonsense": {Recipients: []string{"age1x"}},
 	} {
-		if _, err := from.Archive.Backup(t.Context(), filepath.Join(dir, "no.age"), lock, nil); err == nil {
+		if _, err := from.Archive.Backup(t.Context(), filepath.Join(dir, "no.age"), archive.Way{Lock: lock}, nil); err == nil {
 			t.Errorf("written with %s to lock it", name)
 		}
 	}

@@ -2,14 +2,19 @@ package archive
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
+	"time"
 	"unicode/utf8"
 
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/pg"
+	"coffer/internal/settings"
 	"filippo.io/age"
 )
 
@@ -19,6 +24,17 @@ type Lock struct {
 	Passphrase string
 	Recipients []string // age1…
 	Identities string   // what age-keygen wrote, to open it
+	Open       bool     // not encrypted: whatever keeps the file encrypts it
+}
+
+// A Way is how a backup is written.
+type Way struct {
+	Lock Lock
+	// Uncompressed writes the same bytes for the same rows, so that a program that stores each
+	// piece once stores only what has changed since the last backup.
+	Uncompressed bool
+	Scheduled    bool          // by a server, not by a command
+	Every        time.Duration // how often one is made
 }
 
 // minPassphrase is how many characters a passphrase has at least.
@@ -33,6 +49,8 @@ const scryptWork = 17
 // call is added to them.
 func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 	switch {
+	case l.Open:
+		return nil, nil, nil
 	case l.Passphrase != "" && len(l.Recipients) > 0:
 		return nil, nil, errs.New(errs.ValidationError, "pass either a passphrase or recipients, not both")
 	case l.Passphrase != "" && utf8.RuneCountInString(l.Passphrase) < minPassphrase:
@@ -49,8 +67,8 @@ func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 		return []age.Recipient{to}, spare, err
 	case len(l.Recipients) == 0:
 		return nil, nil, errs.New(errs.ValidationError,
-			"backups are always encrypted: set COFFER_BACKUP_PASSPHRASE, or pass a public key with "+
-				"--recipient (age-keygen creates a key pair)")
+			"backups are encrypted: set COFFER_BACKUP_PASSPHRASE, or pass a public key with "+
+				"--recipient (age-keygen creates a key pair); --plain leaves that to whatever stores the file")
 	}
 	for _, text := range l.Recipients {
 		r, err := age.ParseX25519Recipient(text)
@@ -95,46 +113,90 @@ func (l Lock) identities() ([]age.Identity, error) {
 
 // Backup writes the whole database to a new encrypted file and reads it back: it decrypts the file
 // and compares every hash. Only then does the file get its name; a failed backup leaves no file.
-func (a *Archive) Backup(ctx context.Context, path string, lock Lock, moved progress) (Manifest, error) {
-	to, spare, err := lock.recipients()
+func (a *Archive) Backup(ctx context.Context, path string, way Way, moved progress) (Manifest, error) {
+	to, spare, err := way.Lock.recipients()
 	if err != nil {
 		return Manifest{}, err
 	}
 	var m Manifest
+	size := int64(0)
 	err = IntoFile(path, func(f *os.File) error {
-		sealed, err := age.Encrypt(f, to...)
-		if err != nil {
-			return fmt.Errorf("encrypt: %w", err)
-		}
-		if m, err = a.write(ctx, sealed, Backup, moved); err != nil {
+		if m, err = a.stream(ctx, f, to, way, moved); err != nil {
 			return err
 		}
-		if err := sealed.Close(); err != nil {
-			return fmt.Errorf("encrypt: %w", err)
-		}
 		debug.FreeOSMemory() // a passphrase's first use holds 128 MiB, and the check needs as much
-		if err := verify(f, spare); err != nil {
+		if err := a.verify(f, spare); err != nil {
 			return fmt.Errorf("the backup was written but could not be verified; check the disk: %w", err)
 		}
-		return nil
+		info, err := f.Stat()
+		if err == nil {
+			size = info.Size()
+		}
+		return err
 	})
-	return m, err
+	if err != nil {
+		return Manifest{}, err
+	}
+	return m, a.record(ctx, m, size, way, true)
 }
 
-func verify(f *os.File, identities ...age.Identity) error {
-	plain, size, err := decrypt(f, identities...)
+// BackupTo writes the whole database to w, such as a pipe. It cannot read back what it has written.
+func (a *Archive) BackupTo(ctx context.Context, w io.Writer, way Way, moved progress) (Manifest, error) {
+	to, _, err := way.Lock.recipients()
+	if err != nil {
+		return Manifest{}, err
+	}
+	counted := &meter{w: w, hash: sha256.New()}
+	m, err := a.stream(ctx, counted, to, way, moved)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return m, a.record(ctx, m, counted.n, way, false)
+}
+
+func (a *Archive) record(ctx context.Context, m Manifest, size int64, way Way, verified bool) error {
+	return settings.RecordBackup(ctx, a.db, settings.BackupMade{
+		AsOf: m.Created, Bytes: size, Scheduled: way.Scheduled, Verified: verified, Every: way.Every,
+	})
+}
+
+// stream writes a backup, encrypted for its recipients if there are any.
+func (a *Archive) stream(ctx context.Context, w io.Writer, to []age.Recipient, way Way, moved progress,
+) (Manifest, error) {
+	if len(to) == 0 {
+		return a.write(ctx, w, Backup, way.Uncompressed, moved)
+	}
+	sealed, err := age.Encrypt(w, to...)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("encrypt: %w", err)
+	}
+	m, err := a.write(ctx, sealed, Backup, way.Uncompressed, moved)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if err := sealed.Close(); err != nil {
+		return Manifest{}, fmt.Errorf("encrypt: %w", err)
+	}
+	return m, nil
+}
+
+func (a *Archive) verify(f *os.File, spare age.Identity) error {
+	plain, size, err := content(f, func() ([]age.Identity, error) { return []age.Identity{spare}, nil })
 	if err != nil {
 		return err
 	}
-	_, err = open(plain, size, Backup)
+	_, err = open(plain, size, Backup, a.db.Newest())
 	return err
 }
 
-// ageMark is the beginning of age files.
-const ageMark = "age-encryption.org/"
+// The beginnings of age files, and of backups that are not encrypted.
+const (
+	ageMark = "age-encryption.org/"
+	zipMark = "PK\x03\x04"
+)
 
-// decrypt opens a backup. Each part of it is checked when it is read.
-func decrypt(f *os.File, identities ...age.Identity) (io.ReaderAt, int64, error) {
+// content opens a backup. Each part of it is checked when it is read.
+func content(f *os.File, identities func() ([]age.Identity, error)) (io.ReaderAt, int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, 0, fmt.Errorf("read backup: %w", err)
@@ -143,11 +205,18 @@ func decrypt(f *os.File, identities ...age.Identity) (io.ReaderAt, int64, error)
 	if _, err := f.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, 0, fmt.Errorf("read backup: %w", err)
 	}
+	if strings.HasPrefix(string(head), zipMark) {
+		return f, info.Size(), nil
+	}
 	if string(head) != ageMark {
 		return nil, 0, errs.New(errs.ValidationError,
 			"this file was not made by coffer backup; to import a file from coffer export, use coffer import")
 	}
-	plain, size, err := age.DecryptReaderAt(f, info.Size(), identities...)
+	keys, err := identities()
+	if err != nil {
+		return nil, 0, err
+	}
+	plain, size, err := age.DecryptReaderAt(f, info.Size(), keys...)
 	if err != nil {
 		return nil, 0, errs.Wrap(err, errs.ValidationError,
 			"the backup can't be opened: wrong passphrase or identity, or a damaged file")
@@ -155,21 +224,44 @@ func decrypt(f *os.File, identities ...age.Identity) (io.ReaderAt, int64, error)
 	return plain, size, nil
 }
 
-// Restore restores a backup into an empty database, completely or not at all.
+// Restore restores a backup into an empty database, completely or not at all: first the schema that
+// the backup is of, then its rows. The caller migrates it from there.
 func (a *Archive) Restore(ctx context.Context, path string, lock Lock, moved progress) (Manifest, error) {
-	identities, err := lock.identities()
-	if err != nil {
-		return Manifest{}, err
-	}
 	f, err := os.Open(path) //nolint:gosec // the person at the keyboard names a file of theirs
 	if err != nil {
 		return Manifest{}, errs.New(errs.ValidationError, "cannot read the backup: %v", err)
 	}
 	defer f.Close() //nolint:errcheck // only read
-	plain, size, err := decrypt(f, identities...)
+	plain, size, err := content(f, lock.identities)
 	if err != nil {
 		return Manifest{}, err
 	}
-	in, err := a.bring(ctx, plain, size, Backup, moved)
-	return in.Manifest, err
+	in, err := open(plain, size, Backup, a.db.Newest())
+	if err != nil {
+		return Manifest{}, err
+	}
+	if err := a.schemaOf(ctx, in.Manifest); err != nil {
+		return Manifest{}, err
+	}
+	return in.Manifest, a.into(ctx, in, moved)
+}
+
+// schemaOf gives an empty database the schema of the backup.
+func (a *Archive) schemaOf(ctx context.Context, m Manifest) error {
+	want := m.Schema
+	if m.development() {
+		want = a.db.Newest()
+	}
+	at, err := a.db.SchemaVersion(ctx)
+	switch {
+	case err != nil:
+		return err
+	case at == 0:
+		_, err := a.db.MigrateBy(ctx, pg.Migration{To: want})
+		return err
+	case at != want:
+		return errs.New(errs.Conflict, "the backup is of schema %d and this database has schema %d: restore it into a "+
+			"new, empty database (createdb), which no coffer has started on", want, at)
+	}
+	return nil
 }

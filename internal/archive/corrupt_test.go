@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"coffer/internal/archive"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg/pgtest"
 	"filippo.io/age"
 )
 
@@ -34,7 +34,7 @@ func TestCorruptedBackups(t *testing.T) {
 	if err := os.WriteFile(key, []byte(identity), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := from.Archive.Backup(t.Context(), path, archive.Lock{Recipients: []string{recipient}},
+	if _, err := from.Archive.Backup(t.Context(), path, archive.Way{Lock: archive.Lock{Recipients: []string{recipient}}},
 		nil); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"coffer/internal/pg"
-	"coffer/internal/text"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
 )
 
 // cell is a text as a cell of a table, which no program takes for a formula.

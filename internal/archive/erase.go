@@ -7,10 +7,10 @@ import (
 	"maps"
 	"slices"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/pg"
 )
 
 // Erase is the input of Erase.
@@ -43,7 +43,7 @@ const (
 	eraseMost = 20_000
 )
 
-// A target is what belongs to a member, for as long as it is being erased.
+// A target lists what belongs to a member whose data is erased.
 type target struct {
 	Member      id.ID   `json:"member_id"`
 	Actors      []id.ID `json:"actors"`      // under which the journal knows the member: by sessions and by keys
@@ -111,7 +111,7 @@ func (a *Archive) askErase(ctx context.Context, q pg.Querier, in Erase) (bool, e
 	if err := a.db.InTx(ctx, func(tx pg.Tx) error { return a.removable(ctx, tx, p) }); err != nil {
 		return false, err
 	}
-	return true, a.feed.RevokeOf(ctx, q, p.ID)
+	return true, a.connections.RevokeOf(ctx, q, p.ID)
 }
 
 // Erase removes everything that belongs to a member, permanently: there is no undo, and earlier
@@ -178,8 +178,7 @@ func (e Erasure) rows() (n int64) {
 	return n
 }
 
-// runErase is the job. Every batch looks for what is left, so a run that was broken off just goes
-// on.
+// runErase is the job. Every batch looks for the rest, so an interrupted run can simply continue.
 func (a *Archive) runErase(ctx context.Context, r *job.Run) (any, error) {
 	var t target
 	if err := r.Args(&t); err != nil {
@@ -291,13 +290,17 @@ func list(rows map[string]int64) []Gone {
 // anything is deleted. They use exists for one row at a time: a list of half a million ids would
 // not fit into the memory of in, and would be read for every row.
 const (
-	entryGone = `(x.subject = 'transaction' and (exists (select from transaction t where t.id = x.subject_id and t.account_id = any(@accounts)) or exists (select from comment c where c.id = x.ref and c.author_id = any(@actors))) or ` + saidGone + `)`
+	entryGone = `(x.subject = 'transaction' and (
+		exists (select from transaction t where t.id = x.subject_id and t.account_id = any(@accounts))
+		or exists (select from comment c where c.id = x.ref and c.author_id = any(@actors))) or ` + saidGone + `)`
 	// Entries about the accounts, and about their account links.
 	saidGone = `(x.subject = 'account' and x.subject_id = any(@accounts)
-		or x.subject = 'account_link' and x.subject_id in (select id from account_link where primary_id = any(@accounts) or mirror_id = any(@accounts)))`
+		or x.subject = 'account_link' and x.subject_id in (select id from account_link where primary_id = any(@accounts)
+			or mirror_id = any(@accounts)))`
 	// Wordings that no transaction of others has: theirs, and those that no transaction has any
 	// more.
-	wordingGone = `x.merchant_name <> 'erased ' || x.id and not exists (select from transaction t where t.descriptor_id = x.id and t.account_id <> all(@accounts))`
+	wordingGone = `x.merchant_name <> 'erased ' || x.id and not exists (select from transaction t
+		where t.descriptor_id = x.id and t.account_id <> all(@accounts))`
 )
 
 // changes counts the changes of which nothing is left, unless a sync of others or a revert that
@@ -314,7 +317,8 @@ func (t target) changes(ctx context.Context, q pg.Querier, gone, unnamed map[str
 			union select change_id from sync_log where connection_id <> all(@connections) and change_id is not null
 			union select c.reverts from change c join needed n on n.id = c.id where c.reverts is not null),
 		gone as (select id from empty except select id from needed)
-		select count(g.id) as gone, count(*) filter (where g.id is null and c.actor_id = any(@actors)) as unnamed from change c left join gone g on g.id = c.id`, t.args())
+		select count(g.id) as gone, count(*) filter (where g.id is null and c.actor_id = any(@actors)) as unnamed
+			from change c left join gone g on g.id = c.id`, t.args())
 	gone["change"], unnamed["change"] = n.Gone, n.Unnamed
 	return err
 }

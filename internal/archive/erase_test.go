@@ -13,11 +13,12 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/archive"
-	"coffer/internal/auth"
-	"coffer/internal/id"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // erase runs the op as the service does.
@@ -197,7 +198,7 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		}
 		return sha256.Sum256([]byte(rows))
 	}
-	kept, before := others(), everything(ctx, t, a.DB)
+	kept, before, witness := others(), everything(ctx, t, a.DB), ledgertest.Watch(t, a.DB)
 	rows, control := rowsOf(t, a.DB, before), 0
 	for _, text := range before {
 		control += strings.Count(strings.ToUpper(text), "CANARY")
@@ -283,6 +284,9 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 	}
 	if others() != kept {
 		t.Error("something of the others changed")
+	}
+	if n := witness.Missed(); n > 0 || byJob && witness.Expected() == 0 {
+		t.Errorf("%d of %d proofs would be out of date if the erasure were given up", n, witness.Expected())
 	}
 	if _, err := erase(t, a, theirs.String(), false); err == nil {
 		t.Error("erased twice")

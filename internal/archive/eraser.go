@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"strings"
 
-	"coffer/internal/accountlink"
-	"coffer/internal/id"
-	"coffer/internal/pg"
+	"coffer/internal/books/account"
+	"coffer/internal/books/accountlink"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 )
 
 // batchSize is how many rows one part of an erasure takes at most.
 const batchSize = 2000
 
-// A part erases some of what is left and returns how many rows it erased; zero means that nothing
-// is left.
+// A part erases a batch of rows and returns how many it erased; zero means that none are left.
 type part func(context.Context, pg.Tx) (int64, error)
 
-// An eraser is one running erasure. It always reads from the database what is left to do, so it can
+// An eraser is one running erasure. It always reads the remaining work from the database, so it can
 // be interrupted anywhere.
 type eraser struct {
 	target
@@ -60,8 +60,12 @@ func (e *eraser) all(ctx context.Context, q pg.Querier, do func(part) error) err
 	}, e.comments}
 	for name, conditions := range held {
 		if where := conditions.but("transaction").any(); where != "" {
-			parts = append(parts, e.some("delete from "+quote(name)+" where ctid = any(array(select ctid from "+
-				quote(name)+" x where "+where+" limit @most))"))
+			erased := e.some("delete from " + quote(name) + " where ctid = any(array(select ctid from " +
+				quote(name) + " x where " + where + " limit @most))")
+			if name == "account_balance" {
+				erased = e.unproved(erased)
+			}
+			parts = append(parts, erased)
 		}
 	}
 	for _, s := range leftovers {
@@ -94,6 +98,18 @@ func (e *eraser) all(ctx context.Context, q pg.Querier, do func(part) error) err
 // some is a part that is one statement.
 func (e *eraser) some(statement string) part {
 	return func(ctx context.Context, tx pg.Tx) (int64, error) { return pg.Exec(ctx, tx, statement, e.args()) }
+}
+
+// unproved is a part that erases balances. The accounts are still there if the erasure is given up,
+// so their proofs are made again.
+func (e *eraser) unproved(balances part) part {
+	return func(ctx context.Context, tx pg.Tx) (int64, error) {
+		n, err := balances(ctx, tx)
+		if err != nil || n == 0 {
+			return n, err
+		}
+		return n, account.Due(ctx, tx, e.Accounts)
+	}
 }
 
 // leftovers take the member off what stays and off what nothing is left of, in this order: a change
@@ -158,6 +174,13 @@ func (e *eraser) transactions(ctx context.Context, tx pg.Tx, held map[string]hol
 			}
 		}
 	}
+	accounts, err := pg.Values[id.ID](ctx, tx, `select distinct account_id from transaction where id = any($1)`, ids)
+	if err != nil {
+		return 0, err
+	}
+	if err := account.Due(ctx, tx, accounts); err != nil {
+		return 0, err
+	}
 	n, err := pg.Exec(ctx, tx, `delete from transaction where id = any($1)`, ids)
 	if err != nil {
 		return 0, err
@@ -182,7 +205,8 @@ func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 		return 0, err
 	}
 	return pg.Exec(ctx, tx, `
-		update descriptor d set name = '', merchant_name = 'erased ' || d.id, detail = '', folded = '', form = null, payee = null
+		update descriptor d set name = '', merchant_name = 'erased ' || d.id, detail = '', folded = '', form = null,
+			payee = null
 		where id = any(array(
 			select id from descriptor x where merchant_name <> 'erased ' || id
 				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is null)

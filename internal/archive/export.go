@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"time"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 // IntoFile creates a new file that only its owner can read. The file gets its name when write has

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"coffer/internal/archive"
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 // A file gets its name when it is complete, is readable by its owner only, and leaves nothing else

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode"
 
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/pg"
+	"coffer/internal/books/journal"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -23,22 +23,22 @@ type dialect interface {
 
 // A book is what a ledger names beside its entries.
 type book struct {
-	accounts   []account
-	categories []category
+	accounts   []bookAccount
+	categories []bookCategory
 	currencies []string
 	first      *pg.Date // before everything else; null where there is nothing
-	account    map[id.ID]*account
-	category   map[id.ID]*category
+	account    map[id.ID]*bookAccount
+	category   map[id.ID]*bookCategory
 }
 
-// An account is one of the household's, as a ledger has it. Amounts are the ledger's: money in is
-// positive, and what is owed is negative.
-type account struct {
+// A bookAccount is one of the household's, as a ledger has it. Amounts are the ledger's: money in
+// is positive, and what is owed is negative.
+type bookAccount struct {
 	ID       id.ID  `db:"id"`
 	Name     string `db:"name"`
 	Type     string `db:"type"`
 	Currency string `db:"currency"`
-	// so that the posted entries add up to what the bank says; null where it says nothing
+	// so that the posted entries add up to the bank's balance; null if the bank states none
 	Opening *string `db:"opening"`
 	Closing *string `db:"closing"` // of all entries
 	Before  pg.Date `db:"before"`  // the day before its first entry; without entries, that of its balance
@@ -46,8 +46,8 @@ type account struct {
 	path    string  // what the dialect calls it
 }
 
-// A category is what the other side of an entry is filed under.
-type category struct {
+// A bookCategory is what the other side of an entry is filed under.
+type bookCategory struct {
 	ID     id.ID   `db:"id"`
 	Name   string  `db:"name"`
 	Parent *string `db:"parent"`
@@ -180,14 +180,14 @@ func each(ctx context.Context, q pg.Querier, moved progress, f func(*entry) erro
 	return rows.Err()
 }
 
-// readBook reads accounts with their opening balances, and categories. The bank's balance of a card
-// or a loan is the amount owed. A bank's balance does not include pending transactions, and neither
-// does an opening balance. If the bank states none, the last balance from a statement or a person
-// is used, plus everything posted since.
+// readBook reads accounts with their opening balances, and categories. For a card or a loan, the
+// bank's balance is the amount owed. A bank's balance does not include pending transactions, and
+// neither does an opening balance. If the bank states none, the last balance from a statement or a
+// person is used, plus everything posted since.
 func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
-	b := &book{account: map[id.ID]*account{}, category: map[id.ID]*category{}}
+	b := &book{account: map[id.ID]*bookAccount{}, category: map[id.ID]*bookCategory{}}
 	var err error
-	b.accounts, err = pg.All[account](ctx, tx, `
+	b.accounts, err = pg.All[bookAccount](ctx, tx, `
 		with owned as (
 			select a.id, coalesce(nullif(a.display_name, ''), a.name) as name, a.type, a.currency, case
 				when a.type in ('credit', 'loan') then -coalesce(a.balance_current, st.current)
@@ -210,7 +210,7 @@ func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.categories, err = pg.All[category](ctx, tx, `
+	b.categories, err = pg.All[bookCategory](ctx, tx, `
 		select c.id, c.display_name as name, p.display_name as parent, coalesce(c.kind, p.kind) as kind
 			from category c left join category p on p.id = c.parent_id order by c.id`)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // program is a program that reads our ledgers. Where the gate runs it is installed; elsewhere its
@@ -86,9 +86,10 @@ func furnishHostile(t *testing.T, a *app.App) {
 			select id, linked_id, 'matched', 'rule' from transaction where origin = 'manual' and linked_id is not null`,
 		// a thousand split into three, also of those
 		`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin,
-				parent_id, remainder, category_id)
+				pending, excluded, transfer, linked_id, parent_id, remainder, category_id)
 			select gen_random_uuid(), 'p' || v.n || left(md5(t.id::text), 7), t.account_id, 'part:' || t.id || v.n, t.date,
-				v.n * 0.37, t.currency, t.descriptor_id, 'part', t.id, v.n = 3,
+				case v.n when 3 then t.amount - 3 * 0.37 else v.n * 0.37 end, t.currency, t.descriptor_id, 'part',
+				t.pending, t.excluded, t.transfer, t.linked_id, t.id, v.n = 3,
 				(select id from category c order by md5(c.id::text || t.id || v.n) limit 1)
 			from (select * from transaction where deleted_at is null order by md5(id::text) limit 1000) t,
 				generate_series(1, 3) v (n)`,

@@ -11,8 +11,7 @@ import (
 	"io"
 	"strings"
 
-	"coffer/internal/errs"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
 )
 
 const (
@@ -38,18 +37,19 @@ var (
 type reader struct {
 	Manifest
 	files  map[string]*zip.File
+	newest int64  // the schema of this program
 	closed Closed // what was switched off
 }
 
 // open reads an archive and returns it if it is complete: every file that the checksums name is
 // there once with that hash, and there is no other.
-func open(r io.ReaderAt, size int64, want Kind) (*reader, error) {
+func open(r io.ReaderAt, size int64, want Kind, newest int64) (*reader, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, errs.Wrap(err, errs.ValidationError,
 			"this is not a coffer archive, or it is damaged: expected a zip file with a manifest")
 	}
-	a := &reader{files: map[string]*zip.File{}}
+	a := &reader{newest: newest, files: map[string]*zip.File{}}
 	for _, f := range z.File {
 		if a.files[f.Name] != nil {
 			return nil, damaged(errSum, f.Name+" twice")
@@ -91,12 +91,12 @@ func open(r io.ReaderAt, size int64, want Kind) (*reader, error) {
 // bounded refuses files that are larger than the manifest says, before anything of them is read: a
 // few megabytes can hold many gigabytes.
 func (a *reader) bounded() error {
-	most := map[string]uint64{}
+	limits := map[string]uint64{}
 	for _, c := range a.Tables {
-		most[c.File] = uint64(max(c.Bytes, 0))
+		limits[c.File] = uint64(max(c.Bytes, 0))
 	}
 	for name, f := range a.files {
-		limit, table := most[name]
+		limit, table := limits[name]
 		if !table {
 			limit = maxSmall
 		}
@@ -150,16 +150,12 @@ func hashOf(f *zip.File) (string, error) {
 
 // fits returns an error if this program cannot import the archive.
 func (a *reader) fits(want Kind) error {
-	newer := a.Version > formatNumber || a.Schema > pg.Newest()
-	if a.Version == developmentFormat {
-		// The schema's number says nothing here; loading shows whether the tables and columns fit.
-		newer = false
-	}
+	newer := a.Version > formatNumber || a.Schema > a.newest && !a.development()
 	switch {
 	case a.Format != formatName || newer:
 		return errs.New(errs.ValidationError,
 			"this archive is from a newer coffer (%s, schema %d; this one knows %d): upgrade this coffer first",
-			a.Coffer, a.Schema, pg.Newest())
+			a.Coffer, a.Schema, a.newest)
 	case a.Kind != want && want == Export:
 		return errs.New(errs.ValidationError, "this is a backup, not an export: use coffer restore")
 	case a.Kind != want:
@@ -175,15 +171,15 @@ func (a *reader) fits(want Kind) error {
 
 // line reads a row, and no more of a longer line than a row can have.
 func (a *reader) line(r *bufio.Reader) ([]byte, error) {
-	most := maxLine
+	limit := maxLine
 	if a.Kind == Backup {
-		most = maxBackupLine
+		limit = maxBackupLine
 	}
 	var out []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		out = append(out, part...)
-		if len(out) > most {
+		if len(out) > limit {
 			return nil, errLarge
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {

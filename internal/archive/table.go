@@ -1,12 +1,13 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -63,6 +64,7 @@ var never = map[string]string{
 	"schema_version": "the manifest states the schema",
 	"export":         "files generated from the rest",
 	"export_part":    "files generated from the rest",
+	"backup":         "when backups were made of this installation",
 	"attempt":        "counts of sign-in attempts, kept for a day",
 	"ticket":         "sign-in links and challenges, valid for minutes",
 	"device":         "pending device logins, valid for minutes",
@@ -81,6 +83,12 @@ var seeded = map[string]string{
 	"rulebook": "true", "setting": "true", "tag": "is_system",
 }
 
+// formerly are the names that columns had in archives of earlier schemas, by table and the name
+// there.
+var formerly = map[string]map[string]string{
+	"connection": {"csv_options": "statement_options"},
+}
+
 // A column is a part of a table, as the catalog has it.
 type column struct {
 	Table   string `db:"table_name"`
@@ -88,7 +96,12 @@ type column struct {
 	Counted bool   `db:"counted"` // numbered by a sequence
 	Text    bool   `db:"text"`
 	Key     *int   `db:"key"` // place in the primary key
+	// Said is the column's name in an archive of an earlier schema; "" if it is the same.
+	Said string `db:"-"`
 }
+
+// archiveName is the column's name in the archive.
+func (c column) archiveName() string { return cmp.Or(c.Said, c.Name) }
 
 // A table is what an archive holds of one.
 type table struct {
@@ -162,13 +175,44 @@ func (t table) lines() string {
 			}
 		}
 	}
-	return "select row_to_json(x)::text from (select " + quote(t.names()...) + " from " + quote(t.name) + " order by " +
-		strings.Join(key, ", ") + ") x"
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = quote(c.Name) + " as " + quote(c.archiveName())
+	}
+	return "select row_to_json(x)::text from (select " + strings.Join(names, ", ") + " from " + quote(t.name) +
+		" order by " + strings.Join(key, ", ") + ") x"
 }
 
-// fill is the statement that writes rows of those columns, given as a JSON array.
-func (t table) fill(columns []string) string {
-	names := quote(columns...)
-	return "insert into " + quote(t.name) + " (" + names + ") overriding system value select " + names +
-		" from json_populate_recordset(null::" + quote(t.name) + ", $1::json)"
+// as is the table with the columns that the archive has of it, under the names there.
+func (t table) as(archived []string) table {
+	out := table{name: t.name}
+	for _, c := range t.columns {
+		for before, now := range formerly[t.name] {
+			if now == c.Name && slices.Contains(archived, before) {
+				c.Said = before
+			}
+		}
+		if slices.Contains(archived, c.archiveName()) {
+			out.columns = append(out.columns, c)
+		}
+	}
+	return out
+}
+
+// has reports whether the archive's name is one of a column.
+func (t table) has(name string) bool {
+	return slices.ContainsFunc(t.columns, func(c column) bool { return c.archiveName() == name })
+}
+
+// fill is the statement that writes rows, given as a JSON array.
+func (t table) fill() string {
+	rows := "json_populate_recordset(null::" + quote(t.name) + ", $1::json)"
+	for _, c := range t.columns {
+		if c.Said != "" {
+			rows = "(select (jsonb_populate_record(null::" + quote(t.name) + ", row || jsonb_build_object('" + c.Name +
+				"', row->'" + c.Said + "'))).* from jsonb_array_elements($1::jsonb) as row) x"
+		}
+	}
+	names := quote(t.names()...)
+	return "insert into " + quote(t.name) + " (" + names + ") overriding system value select " + names + " from " + rows
 }

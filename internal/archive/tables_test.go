@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // The author of a new table or sealed column must decide whether exports contain it.

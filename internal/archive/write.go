@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -22,10 +22,10 @@ const (
 	manifestName = "manifest.json"
 	sumsName     = "SHA256SUMS"
 	formatName   = "coffer archive"
-	formatNumber = 2
-	// developmentFormat is the format of development versions before the first release, whose
+	formatNumber = 3
+	// developmentFormat is the last format of development versions before the first release, whose
 	// migrations had other numbers.
-	developmentFormat = 1
+	developmentFormat = 2
 )
 
 // A Manifest describes the contents of an archive.
@@ -38,6 +38,8 @@ type Manifest struct {
 	Created pg.Time   `json:"created_at"`
 	Tables  []Content `json:"tables"`
 	LeftOut []Missing `json:"left_out"`
+
+	same bool // the files of the same rows are the same bytes: not compressed, and of no time
 }
 
 // A Content is one table of an archive: a file with a JSON object on each line.
@@ -55,6 +57,10 @@ type Missing struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
+
+// development reports whether a development version wrote the archive: then the number of its
+// schema says nothing here, and loading shows whether the tables and columns fit.
+func (m Manifest) development() bool { return m.Version <= developmentFormat }
 
 // Transactions returns the number of transactions in the archive.
 func (m Manifest) Transactions() int64 {
@@ -104,8 +110,10 @@ type progress func(rows int64)
 // write writes the household to w as a zip file: one file for each table, then the manifest, then
 // the checksums of all of them in the format of sha256sum -c. Everything is of one moment and
 // streams, so memory use does not grow with the household.
-func (a *Archive) write(ctx context.Context, w io.Writer, k Kind, moved progress) (Manifest, error) {
-	m := Manifest{Format: formatName, Version: formatNumber, Kind: k, Coffer: a.version, LeftOut: leftOut(k)}
+func (a *Archive) write(ctx context.Context, w io.Writer, k Kind, same bool, moved progress) (Manifest, error) {
+	m := Manifest{
+		Format: formatName, Version: formatNumber, Kind: k, Coffer: a.version, LeftOut: leftOut(k), same: same,
+	}
 	z := zip.NewWriter(w)
 	err := snapshot(ctx, a.db, func(tx pg.Tx) (err error) {
 		if m.Created, err = pg.Value[pg.Time](ctx, tx, `select now()`); err != nil {
@@ -139,6 +147,9 @@ func (a *Archive) write(ctx context.Context, w io.Writer, k Kind, moved progress
 
 // create begins a file of the archive, as old as what is in it.
 func (m Manifest) create(z *zip.Writer, name string) (io.Writer, error) {
+	if m.same {
+		return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+	}
 	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: m.Created.Time()})
 }
 
@@ -178,22 +189,22 @@ func (t table) print(ctx context.Context, q pg.Querier, w io.Writer, c *Content,
 	defer rows.Close()
 	counter := &meter{w: w, hash: sha256.New()}
 	out := bufio.NewWriterSize(counter, 64<<10)
-	told := int64(0)
+	reported := int64(0)
 	for rows.Next() {
 		_, _ = out.Write(rows.RawValues()[0]) // Flush says what went wrong
 		if err := out.WriteByte('\n'); err != nil {
 			return err
 		}
-		if c.Rows++; moved != nil && c.Rows-told == 1000 {
-			moved(c.Rows - told)
-			told = c.Rows
+		if c.Rows++; moved != nil && c.Rows-reported == 1000 {
+			moved(c.Rows - reported)
+			reported = c.Rows
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
 	if moved != nil {
-		moved(c.Rows - told)
+		moved(c.Rows - reported)
 	}
 	if err := out.Flush(); err != nil {
 		return err

@@ -8,72 +8,100 @@ import (
 	"testing"
 )
 
-// levels is the picture of the house: a package sees only levels before its own. Packages that are
-// still to come have their place already.
-var levels = [][]string{
-	0:  {"errs", "money", "id", "text", "seal", "reach"},
-	1:  {"pg", "rule", "bank", "model", "household", "web", "lan", "qr", "cron", "search", "payeename"},
-	2:  {"op", "page", "due", "conduct", "ruleview", "sift", "banksim", "modelsim"},
-	3:  {"auth", "job", "measure"},
-	4:  {"journal", "notify"},
-	5:  {"filing", "account", "phrase"},
-	6:  {"ledger"},
-	7:  {"counterparty", "pattern", "review"},
-	8:  {"total"},
-	9:  {"rulebook", "reference", "report", "accountlink", "setting", "view", "target", "byhand"},
-	10: {"feed", "overview", "workflow", "removal", "payee"},
-	11: {"linksession", "statement", "member", "watch"},
-	12: {"webhook"},
-	13: {"rest", "mcp", "cli", "signin", "linkpage"},
-	14: {"app", "archive", "archtest"},
+// A floor is a folder of internal with its packages, by level. A folder that is one package has its
+// own name on level 0.
+type floor struct {
+	folder string
+	levels [][]string
+}
+
+// floors is the picture of the house, from the ground up: a package sees only floors below its own,
+// and on its own floor only levels before its own. The README of each folder says what lives there.
+var floors = []floor{
+	{"platform", [][]string{
+		{"errs", "money", "id", "text", "seal", "reach", "qr", "cron", "racetest"}, {"pg"}, {"op", "schedule"}, {"job"},
+	}},
+	{"sim", [][]string{{"household"}, {"banks", "models", "statements"}}},
+	{"llm", [][]string{{"llm"}}},
+	{"bank", [][]string{{"bank"}}},
+	{"notify", [][]string{{"notify"}}},
+	{"settings", [][]string{{"settings"}}},
+	{"people", [][]string{{"trackrecord"}, {"auth"}}},
+	{"books", [][]string{
+		{"search", "payeename", "phrase"},
+		{"sift"},
+		{"journal"},
+		{"category", "account"},
+		{"ledger"},
+		{"counterparty", "recurring", "reviewgroup", "review"},
+		{"analytics", "finding"},
+		{"report", "accountlink", "savedview", "target", "manual"},
+		{"overview", "accountmerge", "payee"},
+		{"alert"},
+	}},
+	{"rules", [][]string{{"engine"}, {"ruleview"}, {"rulebook"}}},
+	{"connections", [][]string{{"connection"}, {"linksession", "statement"}, {"webhook"}}},
+	{"agents", [][]string{{"eval", "guide"}, {"workflow"}, {"run"}}},
+	{"archive", [][]string{{"archive"}}},
+	{"surface", [][]string{{"web", "lan"}, {"htmlpage"}, {"rest", "mcp", "cli", "signin"}, {"linkpage"}}},
+	{"app", [][]string{{"app"}}},
+	{"archtest", [][]string{{"archtest"}}},
 }
 
 // rooms are packages below another: they stand on its level and see it.
 var rooms = []string{
-	"pg/pgtest", "job/jobtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/csvfile",
-	"bank/all", "model/anthropic", "model/openai", "model/all", "model/modeltest", "app/apptest", "signin/oauth",
-	"signin/signintest", "workflow/agent", "workflow/eval",
+	"pg/pgtest", "job/jobtest", "engine/enginetest", "ledger/ledgertest", "bank/banktest", "bank/all",
+	"bank/statement", "bank/statement/all", "bank/statement/reading",
+	"llm/anthropic", "llm/openai", "llm/all", "llm/llmtest", "app/apptest", "signin/oauth",
+	"signin/signintest",
 }
 
 var (
-	kernel    = levels[0]
+	kernel    = []string{"errs", "money", "id", "text", "seal", "reach"}
 	pure      = []string{"errs", "money", "id", "text"}
 	transport = append([]string{"op", "auth", "job"}, kernel...)
 	provider  = append([]string{"bank"}, pure...)
-	modeler   = append([]string{"model"}, pure...)
+	format    = append([]string{"bank/statement", "bank/statement/reading"}, pure...)
+	modeler   = append([]string{"llm"}, pure...)
 )
 
 // only names those that see less than their level would let them.
 var only = map[string][]string{
-	"cmd/coffer":      {"app"},
-	"web":             {},
-	"lan":             {},
-	"qr":              {},
-	"reach":           {},
-	"cron":            {},
-	"rule":            pure,
-	"search":          pure,
-	"rule/ruletest":   append([]string{"rule"}, pure...),
-	"bank":            pure,
-	"bank/banktest":   provider,
-	"bank/csvfile":    provider,
-	"bank/all":        {"bank"}, // and every provider
-	"model":           append([]string{"reach"}, pure...),
-	"model/anthropic": modeler,
-	"model/openai":    modeler,
-	"model/all":       append([]string{"model/anthropic", "model/openai"}, modeler...),
-	"model/modeltest": append([]string{"modelsim"}, modeler...), // the server that the clients are tested with
-	"household":       pure,
-	"page":            {"errs", "web"}, // for the typeface
-	"linkpage":        {"errs", "bank", "bank/all", "page", "linksession"},
+	"cmd/coffer":         {"app"},
+	"web":                {},
+	"lan":                {},
+	"qr":                 {},
+	"racetest":           {},
+	"reach":              {},
+	"cron":               {},
+	"engine":             pure,
+	"search":             pure,
+	"engine/enginetest":  append([]string{"engine"}, pure...),
+	"bank":               append([]string{"reach"}, pure...),
+	"bank/banktest":      provider,
+	"bank/statement":     pure,
+	"bank/statement/all": {"bank/statement"}, // and every format
+	"bank/all":           {"bank"},           // and every provider
+
+	"bank/statement/reading": append([]string{"bank/statement"}, pure...),
+
+	"llm":           append([]string{"reach"}, pure...),
+	"llm/anthropic": modeler,
+	"llm/openai":    modeler,
+	"llm/all":       append([]string{"llm/anthropic", "llm/openai"}, modeler...),
+	"llm/llmtest":   append([]string{"models"}, modeler...), // the server that the clients are tested with
+	"household":     pure,
+	"htmlpage":      {"errs", "web"}, // for the typeface
+	"linkpage":      {"errs", "bank", "bank/all", "htmlpage", "linksession"},
 	// It must not import bank, because it checks the clients and must not be built from their code.
-	"banksim":           append([]string{"household"}, pure...),
-	"modelsim":          append([]string{"household"}, pure...),
-	"rest":              append([]string{"page"}, transport...), // for people who are lost
+	"banks":             append([]string{"household"}, pure...),
+	"models":            append([]string{"household"}, pure...),
+	"statements":        append([]string{"household"}, pure...),
+	"rest":              append([]string{"htmlpage"}, transport...), // for people who are lost
 	"mcp":               transport,
 	"cli":               transport,
-	"signin":            append([]string{"page"}, transport...),
-	"signin/oauth":      append([]string{"page", "signin"}, transport...),
+	"signin":            append([]string{"htmlpage"}, transport...),
+	"signin/oauth":      append([]string{"htmlpage", "signin"}, transport...),
 	"signin/signintest": {},
 }
 
@@ -84,29 +112,38 @@ var also = map[string][]string{
 
 // never names what the levels would allow and must not be.
 var never = map[string][]string{
-	"workflow":       {"seal"}, // a hijacked agent finds no key
-	"workflow/agent": {"seal"},
-	"workflow/eval":  {"seal"},
+	"workflow": {"seal"}, // a hijacked agent finds no key
+	"run":      {"seal"},
+	"eval":     {"seal"},
 }
 
 // seenBy lists the importers of packages that are not open to everyone above them; tests, test/ and
 // bench/ may import them too.
 var seenBy = map[string][]string{
-	"app":             {"cmd/coffer"},
-	"archive":         {"cmd/coffer", "app"},
-	"web":             {"app", "page"},
-	"bank/csvfile":    {"statement"}, // files come without a provider to ask
-	"model/anthropic": {"model/all"},
-	"model/openai":    {"model/all"},
-	"model/all":       {"setting", "app"},
-	"household":       {"app", "banksim", "modelsim"}, // tests, benchmarks and the demo
-	"banksim":         {"app"},
-	"modelsim":        {"app", "model/modeltest"},
-	"archtest":        {},
+	"app":                {"cmd/coffer"},
+	"archive":            {"cmd/coffer", "app"},
+	"web":                {"app", "htmlpage"},
+	"bank/statement/all": {"app"},
+	"llm/anthropic":      {"llm/all"},
+	"llm/openai":         {"llm/all"},
+	"llm/all":            {"settings", "app"},
+	"household":          {"app", "banks", "models", "statements"}, // tests, benchmarks and the demo
+	"banks":              {"app"},
+	"models":             {"app", "llm/llmtest"},
+	"statements":         {},
+	"archtest":           {},
 }
 
 // props are what tests of every level play with; beside tests they serve the demo.
-var props = []string{"household", "banksim", "modelsim"}
+var props = []string{"household", "banks", "models", "statements"}
+
+// tested names what tests of a package may see although it stands above: they play with the real
+// counterpart of an interface.
+var tested = map[string][]string{
+	"manual":  {"rulebook"},
+	"payee":   {"rulebook"},
+	"archive": {"app"},
+}
 
 // A library is somebody else's code that few of our packages may know, so that replacing it stays
 // small.
@@ -119,7 +156,7 @@ type library struct {
 var libraries = []library{
 	{path: "github.com/pressly/goose", users: []string{"pg"}},
 	{path: "github.com/spf13/cobra", users: []string{"cli", "app"}},
-	{path: "go.yaml.in/yaml", users: []string{"cli"}},
+	{path: "go.yaml.in/yaml", users: []string{"cli", "test"}},
 	{path: "github.com/modelcontextprotocol/go-sdk", users: []string{"mcp", "test", "bench"}, tests: true},
 	{path: "github.com/prometheus", users: []string{"app"}},
 	{path: "github.com/govalues/decimal", users: []string{"money"}},
@@ -129,33 +166,60 @@ var libraries = []library{
 	{path: "filippo.io/age", users: []string{"archive"}},
 }
 
-// short is how the tables above name the package in that folder.
-func short(dir string) string { return strings.TrimPrefix(dir, "internal/") }
+// short is how the tables above name the package in that folder: without internal and its floor,
+// because no two packages have the same name.
+func short(dir string) string {
+	name := strings.TrimPrefix(dir, "internal/")
+	folder, rest, deeper := strings.Cut(name, "/")
+	for _, f := range floors {
+		if name != dir && deeper && f.folder == folder && f.levels[0][0] != folder {
+			return rest
+		}
+	}
+	return name
+}
 
-// levelOf is a package's level; programs stand above all of them.
+// levelOf is a package's level, as the index of its floor times a hundred and its level on it;
+// programs stand above all of them.
 func levelOf(pkg string) (int, bool) {
 	if pkg == "cmd/coffer" || pkg == "test" || pkg == "bench" || strings.HasPrefix(pkg, "test/") ||
 		strings.HasPrefix(pkg, "bench/") {
-		return len(levels), true
+		return 100 * len(floors), true
 	}
-	if pkg == "web" {
-		return 0, true
-	}
-	if slices.Contains(rooms, pkg) || isProvider(pkg) {
+	if slices.Contains(rooms, pkg) || isProvider(pkg) || isFormat(pkg) {
 		pkg, _, _ = strings.Cut(pkg, "/")
 	}
-	for n, names := range levels {
-		if slices.Contains(names, pkg) {
-			return n, true
+	for i, f := range floors {
+		for n, names := range f.levels {
+			if slices.Contains(names, pkg) {
+				return 100*i + n, true
+			}
 		}
 	}
 	return 0, false
+}
+
+// place names a level: its floor, and the level on it.
+func place(level int) string { return fmt.Sprintf("%s %d", floors[level/100].folder, level%100) }
+
+// floorOf is the folder in which a package must stand.
+func floorOf(pkg string) string {
+	if at, ok := levelOf(pkg); ok && at < 100*len(floors) {
+		return floors[at/100].folder
+	}
+	return ""
 }
 
 // isProvider reports whether a package is a provider: any below bank that is not a room. The tables
 // name none of them, because a new provider is a directory and one line in bank/all.
 func isProvider(pkg string) bool {
 	return strings.HasPrefix(pkg, "bank/") && strings.Count(pkg, "/") == 1 && !slices.Contains(rooms, pkg)
+}
+
+// isFormat reports whether a package is a format of statements: any below bank/statement that is not
+// a room. As with providers, a new one is a directory and one line in bank/statement/all.
+func isFormat(pkg string) bool {
+	return strings.HasPrefix(pkg, "bank/statement/") && strings.Count(pkg, "/") == 2 && !slices.Contains(rooms, pkg)
 }
 
 // isHelper reports whether a package exists for tests only.
@@ -168,9 +232,15 @@ func imports(_ *testing.T, tr *tree) []finding {
 		if _, ok := levelOf(short(dir)); !ok {
 			out = append(out, finding{
 				path: dir, key: "place " + dir,
-				what: "stands nowhere in the picture of the house: if it is needed, give it a level in archtest's " +
-					"levels (or a room below another package) and a line in the design",
+				what: "stands nowhere in the picture of the house: if it is needed, give it a level on a floor in " +
+					"archtest's floors (or a room below another package) and a line in its folder's README",
 			})
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(tr.packages())) {
+		if want := floorOf(short(dir)); want != "" && dir != "internal/"+want &&
+			!strings.HasPrefix(dir, "internal/"+want+"/") {
+			out = append(out, finding{path: dir, key: "floor " + dir, what: "belongs into internal/" + want})
 		}
 	}
 	for _, f := range tr.files {
@@ -205,19 +275,28 @@ func refused(f *file, to string) string {
 	if isProvider(to) {
 		by, shy = []string{"bank/all"}, true
 	}
+	if isFormat(from) {
+		list, narrow = format, true
+	}
+	if isFormat(to) {
+		by, shy = []string{"bank/statement/all"}, true
+		if to == "bank/statement/csv" {
+			by = append(by, "bank/statement/xlsx") // a sheet is a table, too
+		}
+	}
 	switch {
 	case f.in("test", "bench"):
 		return ""
-	case f.test && (below <= at || isHelper(to) || slices.Contains(props, to)):
+	case f.test && (below <= at || isHelper(to) || slices.Contains(props, to) || slices.Contains(tested[from], to)):
 		return "" // a test may know everything up to its own level
 	case f.test:
-		return fmt.Sprintf("a test of %s (level %d) may not see %s (level %d): what needs both belongs into the "+
-			"upper one's tests or into test/", from, at, to, below)
+		return fmt.Sprintf("a test of %s (%s) may not see %s (%s): what needs both belongs into the upper one's "+
+			"tests or into test/", from, place(at), to, place(below))
 	case isHelper(to) && !isHelper(from):
 		return fmt.Sprintf("%s is for tests only", to)
 	case shy && !slices.Contains(by, from):
 		return fmt.Sprintf("%s may be seen by %s and tests only", to, listed(by))
-	case isProvider(to): // bank/all alone comes this far
+	case isProvider(to) || isFormat(to): // the list alone comes this far
 		return ""
 	case narrow && !slices.Contains(list, to):
 		return fmt.Sprintf("%s may see %s and nothing else of ours, so not %s", from, listed(list), to)
@@ -226,8 +305,8 @@ func refused(f *file, to string) string {
 	case narrow || slices.Contains(also[from], to) || below < at || slices.Contains(rooms, from) && to == parent:
 		return ""
 	}
-	return fmt.Sprintf("%s (level %d) may not see %s (level %d): imports go down only; hand it in as a value or a "+
-		"small interface", from, at, to, below)
+	return fmt.Sprintf("%s (%s) may not see %s (%s): imports go down only; hand it in as a value or a small "+
+		"interface", from, place(at), to, place(below))
 }
 
 // strange says why the file may not know that foreign package, or "".
@@ -272,7 +351,11 @@ func TestPicture(t *testing.T) {
 		check("libraries", l.users...)
 	}
 	seen := map[string]bool{}
-	for _, n := range slices.Concat(append(slices.Clone(levels), rooms)...) {
+	names := slices.Clone(rooms)
+	for _, f := range floors {
+		names = append(names, slices.Concat(f.levels...)...)
+	}
+	for _, n := range names {
 		if seen[n] {
 			t.Errorf("%s has two places", n)
 		}

@@ -3,11 +3,28 @@ package archtest
 import (
 	"go/ast"
 	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"coffer/internal/bank/all"
 )
+
+// namesOfProviders are those that coffer knows providers by, and those that people do, in lower case.
+func namesOfProviders() []string {
+	var out []string
+	for _, name := range all.Remote("").Enum() {
+		spec, _ := all.Find(name) // it is in the list
+		out = append(out, name, strings.ToLower(spec.Title))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
 
 // providers checks that no file outside bank names a provider. The differences between providers
 // are in their specs, so a new one is a directory and a line. The simulators and the sample
@@ -15,7 +32,7 @@ import (
 func providers(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.shipped() {
-		if f.in("internal/bank") || f.in(inside(props)...) {
+		if f.in("internal/bank") || f.in("internal/sim") {
 			continue
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -26,7 +43,7 @@ func providers(_ *testing.T, tr *tree) []finding {
 			if !ok || l.Kind != token.STRING {
 				return true
 			}
-			for _, name := range all.Remote("").Enum() {
+			for _, name := range namesOfProviders() {
 				if strings.Contains(strings.ToLower(l.Value), name) {
 					what := "names " + name + ": take it from all.Specs, or put it into the provider's own spec"
 					out = append(out, finding{f.path, tr.line(n), what, "provider " + f.path})
@@ -38,11 +55,42 @@ func providers(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// inside are the folders of packages.
-func inside(packages []string) []string {
-	out := make([]string, len(packages))
-	for i, p := range packages {
-		out[i] = "internal/" + p
+// namedInWeb lists the files of the web app that name a provider. Its types are generated from the
+// API, and its tests use providers as examples.
+func namedInWeb(web fs.FS) (out []string, looked int, err error) {
+	err = fs.WalkDir(web, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || p == "api/schema.d.ts" || strings.Contains(path.Base(p), ".test.") {
+			return err
+		}
+		b, err := fs.ReadFile(web, p)
+		if err != nil {
+			return err
+		}
+		looked++
+		text := strings.ToLower(string(b))
+		if slices.ContainsFunc(namesOfProviders(), func(name string) bool { return strings.Contains(text, name) }) {
+			out = append(out, p)
+		}
+		return nil
+	})
+	return out, looked, err
+}
+
+// A new provider changes no file of the web app: what it shows of one comes from GET /providers.
+func TestNoProviderInTheWebApp(t *testing.T) {
+	t.Parallel()
+	named, looked, err := namedInWeb(os.DirFS(filepath.Join("..", "..", "web", "src")))
+	if err != nil || looked < 100 {
+		t.Fatalf("%d files, %v", looked, err)
 	}
-	return out
+	for _, p := range named {
+		t.Errorf("web/src/%s names a provider: take it from GET /providers", p)
+	}
+	named, _, err = namedInWeb(fstest.MapFS{ // the control
+		"a.tsx": {Data: []byte("const way = provider === 'simplefin'")}, "b.json": {Data: []byte(`"Enable Banking"`)},
+		"c.ts": {Data: []byte("provider.title")}, "d.test.ts": {Data: []byte("plaid")},
+	})
+	if err != nil || !slices.Equal(named, []string{"a.tsx", "b.json"}) {
+		t.Errorf("control: %q, %v", named, err)
+	}
 }

@@ -37,7 +37,7 @@ var bounds = sizes{
 }
 
 // shelves are names that say nothing, so that anything is put there.
-var shelves = []string{"util", "utils", "common", "helper", "helpers", "models"}
+var shelves = []string{"util", "utils", "common", "helper", "helpers"}
 
 // surfaces must together never grow into a framework.
 var surfaces = []string{"op", "rest", "mcp", "cli"}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg/pgtest"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )

@@ -110,7 +110,7 @@ func words(_ *testing.T, tr *tree) []finding {
 			}
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
-			if s, ok := n.(*ast.BasicLit); ok && counted.MatchString(s.Value) && f.path != "internal/journal/rows.go" &&
+			if s, ok := n.(*ast.BasicLit); ok && counted.MatchString(s.Value) && f.path != "internal/books/journal/rows.go" &&
 				!isHelper(f.dir) {
 				out = append(out, finding{
 					f.path, tr.line(s),
@@ -120,7 +120,7 @@ func words(_ *testing.T, tr *tree) []finding {
 			}
 			return true
 		})
-		text := f.imported(module + "/internal/text")
+		text := f.imported(module + "/internal/platform/text")
 		if text == "" {
 			continue // package text itself among others
 		}

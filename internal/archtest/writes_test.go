@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // owners names for every table the one package that writes it; others may read it with a join.
@@ -20,9 +20,9 @@ var owners = map[string]string{
 	"schema_version":    "pg",
 	"idempotency":       "op",
 	"token":             "auth",
-	"category":          "filing",
-	"category_mapping":  "filing",
-	"tag":               "filing",
+	"category":          "category",
+	"category_mapping":  "category",
+	"tag":               "category",
 	"member":            "auth",
 	"login":             "auth",
 	"attempt":           "auth",
@@ -30,17 +30,17 @@ var owners = map[string]string{
 	"device":            "auth",
 	"client":            "auth",
 	"consent":           "auth",
-	"connection":        "feed",
-	"quarantine":        "feed",
-	"sync_log":          "feed",
+	"connection":        "connection",
+	"quarantine":        "connection",
+	"sync_log":          "connection",
 	"upload":            "statement",
 	"link_session":      "linksession",
 	"webhook_event":     "webhook",
 	"account":           "account",
 	"account_balance":   "account",
 	"proof":             "account",
-	"proof_due":         "account", // and by triggers
-	"rate":              "total",
+	"proof_due":         "account",
+	"rate":              "analytics",
 	"counterparty":      "counterparty",
 	"descriptor":        "ledger",
 	"transaction":       "ledger",
@@ -48,15 +48,15 @@ var owners = map[string]string{
 	"transaction_tag":   "ledger",
 	"touched":           "ledger",
 	"form_due":          "ledger",
-	"finding":           "pattern",
-	"recurring":         "pattern",
-	"recurring_row":     "pattern",
-	"sighting":          "pattern",
-	"sighting_due":      "pattern",
+	"finding":           "finding",
+	"recurring":         "recurring",
+	"recurring_row":     "recurring",
+	"sighting":          "finding",
+	"sighting_due":      "recurring", // noted by sweeps, for findings
 	"account_link":      "accountlink",
 	"link_match":        "accountlink",
 	"manual_field":      "ledger",
-	"manual_match":      "byhand",
+	"manual_match":      "manual",
 	"change":            "journal",
 	"entry":             "journal",
 	"comment":           "journal",
@@ -68,12 +68,13 @@ var owners = map[string]string{
 	"notification":      "notify",
 	"delivery":          "notify",
 	"report":            "report",
-	"saved_view":        "view",
+	"saved_view":        "savedview",
 	"target":            "target",
-	"preference":        "view",
-	"setting":           "setting",
-	"provider_setting":  "setting",
-	"model_setting":     "setting",
+	"preference":        "savedview",
+	"backup":            "settings",
+	"setting":           "settings",
+	"provider_setting":  "settings",
+	"model_setting":     "settings",
 	"write_budget":      "journal",
 	"job":               "job",
 	"export":            "archive",

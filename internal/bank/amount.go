@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/money"
+	"coffer/internal/platform/money"
 )
 
 // ParseAmount reads a JSON number, or a JSON string that holds one, by its digits: 1.2e1, 12.000

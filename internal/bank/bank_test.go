@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"coffer/internal/bank"
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 func TestSecretsDoNotShow(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"coffer/internal/text"
+	"coffer/internal/platform/text"
 )
 
 // A Linker can start a connection: the member signs in at the bank in the provider's own widget.
@@ -17,6 +17,19 @@ type Linker interface {
 	// Exchange makes credentials of what the widget gave. Session is the token of the session that
 	// it ran in, "" if none of ours.
 	Exchange(ctx context.Context, session string, given json.RawMessage) (Linked, error)
+}
+
+// A Former links by the form of its [Link]: what [Linker.Exchange] takes are the values of its
+// fields, which are exchanged once, on the server.
+type Former interface {
+	// Check returns an error if the values cannot be right. It sends them nowhere.
+	Check(given json.RawMessage) error
+}
+
+// A Chooser links the bank that the member chose in its list before: see [Link.Institutions].
+type Chooser interface {
+	// Institutions lists the banks of a country, by its ISO 3166 code.
+	Institutions(ctx context.Context, country string) ([]Institution, error)
 }
 
 // A Hoster has its own page where the widget runs, so a session needs no page of coffer.
@@ -38,7 +51,8 @@ type Glimpser interface {
 }
 
 // A Relinker can let the member sign in again without losing the connection. Its credentials stay
-// the same.
+// the same where its [Link] is ByPage; in the other ways, linking gives new ones for the same
+// accounts.
 type Relinker interface {
 	Relink(ctx context.Context, c Credentials, r LinkRequest) (Session, error)
 }
@@ -56,7 +70,7 @@ type Balancer interface {
 	Balances(ctx context.Context, c Credentials, accounts []string) ([]Account, error)
 }
 
-// A Rereader can read a quarantined row again.
+// A Rereader can retry a quarantined row.
 type Rereader interface {
 	// Reread reads a row of that account. The Reason is "" where it could be read.
 	Reread(raw Raw, a Account) (Transaction, Reason)
@@ -76,6 +90,48 @@ type Webhooker interface {
 	Verify(ctx context.Context, h http.Header, body []byte) (Event, error)
 }
 
+// A Capability is the name of one of the interfaces above.
+type Capability string
+
+// The capabilities that the interface reports.
+const (
+	CanLink    Capability = "link"
+	CanRelink  Capability = "reauth"
+	CanRevoke  Capability = "revoke"
+	CanBalance Capability = "balances"
+	CanWebhook Capability = "webhooks"
+	CanTest    Capability = "test"
+)
+
+// Enum lists the values of the type.
+func (Capability) Enum() []string {
+	return []string{
+		string(CanLink), string(CanRelink), string(CanRevoke), string(CanBalance), string(CanWebhook), string(CanTest),
+	}
+}
+
+// Capabilities are what the provider can do, in the order of Enum.
+func (s Spec) Capabilities() []Capability {
+	out := []Capability{}
+	can := func(c Capability, ok bool) {
+		if ok {
+			out = append(out, c)
+		}
+	}
+	_, link := s.Type.(Linker)
+	_, relink := s.Type.(Relinker)
+	_, revoke := s.Type.(Revoker)
+	_, balance := s.Type.(Balancer)
+	_, test := s.Type.(Tester)
+	can(CanLink, link)
+	can(CanRelink, relink)
+	can(CanRevoke, revoke)
+	can(CanBalance, balance)
+	can(CanWebhook, s.Webhooks())
+	can(CanTest, test)
+	return out
+}
+
 // A LinkRequest is the data about a session that coffer sends to a provider.
 type LinkRequest struct {
 	User     string // an id of the member that is meaningless to a stranger
@@ -83,11 +139,24 @@ type LinkRequest struct {
 	Redirect string // where the browser comes back to; "" for none
 	Hosted   bool   // on the provider's own page, if it is a [Hoster]
 	Accounts bool   // of Relink: let the member choose the accounts again
+	// The bank that the member chose, of a [Chooser]; not of Relink.
+	Institution string
 }
 
-// A Session is one run of a provider's widget.
+// An Institution is a bank that a member can choose.
+type Institution struct {
+	ID      string // the same at any time
+	Name    text.Untrusted
+	Country string        // ISO 3166
+	Consent time.Duration // how long the bank lets coffer in at most; 0 if unknown
+	Trial   bool          // the provider has not finished it
+}
+
+// A Session is one run of a provider's widget. If its [Link] is ByRedirect, the page leads the
+// browser back to [LinkRequest.Redirect] with the Token as the parameter state, and what
+// [Linker.Exchange] takes are the other parameters, as strings.
 type Session struct {
-	Token     string // names the session
+	Token     string // names the session; not to be guessed
 	URL       string // the provider's own page; "" if the widget runs in ours
 	ExpiresAt time.Time
 	Config    map[string]any // what the widget is started with; no secret of coffer's is in it
@@ -109,7 +178,8 @@ type Linked struct {
 	ConnectionID    string // the provider's: Plaid's item, Teller's enrolment
 	InstitutionID   string
 	InstitutionName text.Untrusted
-	Signed          bool // the provider signed what the widget gave
+	Signed          bool      // the provider signed what the widget gave
+	ConsentEnds     time.Time // when the member has to sign in again; zero if unknown
 }
 
 // An Outcome is the state of a hosted session.

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 const (
@@ -74,12 +74,16 @@ func NewClient(provider, base string, secure *tls.Config) (*Client, error) {
 // Do makes the call. An error is an [*Error] of class Later: there was no response, or none that
 // ended.
 func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
+	return c.ask(ctx, c.base+call.Path, call)
+}
+
+func (c *Client) ask(ctx context.Context, address string, call Call) (Answer, error) {
 	if call.Timeout == 0 {
 		call.Timeout = callTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, call.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, call.Method, c.base+call.Path, bytes.NewReader(call.Body))
+	req, err := http.NewRequestWithContext(ctx, call.Method, address, bytes.NewReader(call.Body))
 	if err != nil {
 		return Answer{}, &Error{
 			Provider: c.provider, Class: Ours, Code: CodeUnknown,
@@ -120,6 +124,12 @@ func (c *Client) Malformed() *Error {
 func (c *Client) broken(err error) *Error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
+	}
+	if errors.Is(err, errInward) {
+		return &Error{
+			Provider: c.provider, Class: Permanent, Code: CodeAddress, Advice: "the provider's address must be public",
+			Cause: errInward,
+		}
 	}
 	e := &Error{
 		Provider: c.provider, Class: Later, Code: CodeNetwork,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 // A Class determines how to handle a failure.
@@ -32,6 +32,7 @@ const (
 	CodeTimeout   = "TIMEOUT"   // no answer in time
 	CodeNetwork   = "NETWORK"   // no answer
 	CodeMalformed = "MALFORMED" // an answer that is not what the protocol says, or larger than it can be
+	CodeAddress   = "ADDRESS"   // an address in credentials that leads into the home network
 	CodeUnknown   = "UNKNOWN"   // an answer that names no code of a provider's shape
 )
 

@@ -4,13 +4,18 @@ import (
 	"slices"
 	"time"
 
-	"coffer/internal/money"
+	"coffer/internal/platform/money"
 )
 
 // A Closing is what an account held when a day was over: debts are negative.
 type Closing struct {
 	Day   time.Time
 	Asset money.Amount
+	// Since is a day: its source lists every row that was booked after it and up to Day. Zero if
+	// that is not known.
+	Since time.Time
+	// Moment marks a balance of some moment within the day.
+	Moment bool
 }
 
 // The evidence that a running balance needs before it is used.
@@ -105,16 +110,16 @@ func (r *Running) misplacedDays(at int) (n int) {
 // Closings are the balances at the end of each day, oldest first, or none if the rows do not prove
 // what they mean. Days whose rows are not together, or not between their neighbors, are left out.
 func (r *Running) Closings() []Closing {
-	most := max(r.down[0], r.down[1], r.up[0], r.up[1])
-	if r.pairs < runningPairs || most*100 < r.pairs*runningPercent {
+	best := max(r.down[0], r.down[1], r.up[0], r.up[1])
+	if r.pairs < runningPairs || best*100 < r.pairs*runningPercent {
 		return nil
 	}
 	owed := max(r.down[1], r.up[1])
 	if owed == max(r.down[0], r.up[0]) {
 		return nil // they prove both, so neither
 	}
-	upward := max(r.up[0], r.up[1]) == most
-	if upward && max(r.down[0], r.down[1]) == most { // equal amounts fit both ways; the dates decide
+	upward := max(r.up[0], r.up[1]) == best
+	if upward && max(r.down[0], r.down[1]) == best { // equal amounts fit both ways; the dates decide
 		upward = r.misplacedDays(0) > r.misplacedDays(1)
 	}
 	at := 0
@@ -126,11 +131,11 @@ func (r *Running) Closings() []Closing {
 		if d.broken || d.misplaced[at] {
 			continue
 		}
-		c := Closing{day, d.last}
+		c := Closing{Day: day, Asset: d.last}
 		if upward {
 			c.Asset = d.first
 		}
-		if owed == most {
+		if owed == best {
 			c.Asset = c.Asset.Neg()
 		}
 		out = append(out, c)

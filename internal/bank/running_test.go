@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"coffer/internal/bank"
-	"coffer/internal/money"
+	"coffer/internal/platform/money"
 )
 
 // A stated row: day of May 2026, cents, balance in cents.

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"coffer/internal/reach"
+	"coffer/internal/platform/reach"
 )
 
 const (

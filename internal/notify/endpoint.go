@@ -9,12 +9,12 @@ import (
 	"net/url"
 	"strings"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/reach"
-	"coffer/internal/seal"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/reach"
+	"coffer/internal/platform/seal"
 )
 
 // mostEndpoints is how many a household may have.
@@ -92,8 +92,8 @@ func (n *Notifier) CreateEndpoint(ctx context.Context, tx pg.Tx, in CreateEndpoi
 	}
 	var out NewEndpoint
 	err = pg.Redraw(ctx, tx, "endpoint_short_id", func(tx pg.Tx) error {
-		fresh := id.New()
-		secret, stored, err := n.draw(fresh)
+		newID := id.New()
+		secret, stored, err := n.draw(newID)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (n *Notifier) CreateEndpoint(ctx context.Context, tx pg.Tx, in CreateEndpoi
 		out.Endpoint, err = pg.One[Endpoint](ctx, tx, `
 			insert into endpoint (id, short_id, url, description, events, content, secret)
 			values (@id, @short, @url, @description, @events, @content, @secret) returning `+columns, pg.Args{
-			"id": fresh, "short": fresh.Short(), "url": in.URL, "description": in.Description,
+			"id": newID, "short": newID.Short(), "url": in.URL, "description": in.Description,
 			"events": append([]Type{}, in.Events...), "content": in.Content, "secret": stored,
 		})
 		return err
@@ -205,7 +205,7 @@ func (n *Notifier) PatchEndpoint(ctx context.Context, tx pg.Tx, in PatchEndpoint
 	})
 }
 
-// DeleteEndpoint deletes an endpoint and what was not delivered to it.
+// DeleteEndpoint deletes an endpoint and its pending deliveries.
 func (n *Notifier) DeleteEndpoint(ctx context.Context, tx pg.Tx, in EndpointRef) (op.Deleted, error) {
 	was, err := lock(ctx, tx, in.ID)
 	if err != nil {

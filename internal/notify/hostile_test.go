@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // A receiver that is slow, large or leads elsewhere costs the time of one attempt and 4 kB.

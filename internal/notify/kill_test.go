@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/id"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 // childEnv names the database of a process that causes and sends notifications until it is killed.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 )
 
 // A Notification is an event that was reported.

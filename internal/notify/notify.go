@@ -20,50 +20,11 @@ import (
 	"log/slog"
 	"time"
 
-	"coffer/internal/due"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/seal"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/schedule"
+	"coffer/internal/platform/seal"
 )
-
-// A Type is a type of events.
-type Type string
-
-// The types of events.
-const (
-	NeedsSignIn  Type = "connection.needs_sign_in"
-	Expiring     Type = "connection.expiring"
-	SyncFailed   Type = "sync.failed"
-	LargeCharge  Type = "charge.large"
-	LowBalance   Type = "balance.low"
-	Waiting      Type = "review.waiting"
-	PriceChanged Type = "recurring.price_changed"
-	Missed       Type = "recurring.missed"
-	Gap          Type = "books.gap"
-	Submitted    Type = "report.submitted"
-	Proposed     Type = "rule.proposed"
-
-	test Type = "endpoint.test" // what an admin sends to try an endpoint
-)
-
-// Enum lists the types that an endpoint can take, in the order in which documents list them.
-func (Type) Enum() []string {
-	all := []Type{
-		NeedsSignIn, Expiring, SyncFailed, LargeCharge, LowBalance, Waiting, PriceChanged, Missed, Gap, Submitted,
-		Proposed,
-	}
-	out := make([]string, len(all))
-	for i, t := range all {
-		out[i] = string(t)
-	}
-	return out
-}
-
-// A Listed is the type of a notification in lists, where test messages are too.
-type Listed string
-
-// Enum lists the types that a list can be asked for.
-func (Listed) Enum() []string { return append(Type("").Enum(), string(test)) }
 
 // A Notifier sends notifications.
 type Notifier struct {
@@ -147,9 +108,9 @@ func (n *Notifier) Ops() []*op.Op {
 	}
 }
 
-// Chores returns the timed work of notifications. Triggers of the schema wake it by its name.
-func (n *Notifier) Chores() []due.Chore {
-	return []due.Chore{{Name: "notify", Next: next, Do: n.Sweep, Fault: "notifications not sent"}}
+// Tasks returns the timed work of notifications. Triggers of the schema wake it by its name.
+func (n *Notifier) Tasks() []schedule.Task {
+	return []schedule.Task{{Name: "notify", Next: next, Do: n.Sweep, Fault: "notifications not sent"}}
 }
 
 // next returns how long it is until a delivery is due.
@@ -157,7 +118,7 @@ func next(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	ms, err := pg.Value[*int64](ctx, q, `
 		select ceil(extract(epoch from min(next_at) - clock_timestamp()) * 1000)::bigint from delivery
 		where next_at is not null`)
-	return due.In(ms), err
+	return schedule.In(ms), err
 }
 
 // Forget deletes notifications that are older than 90 days, with their deliveries.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"coffer/internal/id"
-	"coffer/internal/pg"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 )
 
 // An Event is something that happened.
@@ -48,7 +48,7 @@ func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 			return fmt.Errorf("notify: the data of %s has %d bytes", e.Type, len(data))
 		}
 		err = pg.Redraw(ctx, tx, "notification_short_id", func(tx pg.Tx) error {
-			fresh := id.New()
+			newID := id.New()
 			_, err := pg.Exec(ctx, tx, `
 				with fresh as (
 					insert into notification (id, short_id, type, subject, data, full_data, connection_id, account_id)
@@ -58,7 +58,7 @@ func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 				select gen_random_uuid(), f.id, e.id, clock_timestamp() from fresh f, endpoint e
 				where e.enabled and (e.events = '{}' or @type::text = any(e.events))
 				for key share of e`, pg.Args{
-				"id": fresh, "short": fresh.Short(), "type": e.Type, "subject": e.Subject,
+				"id": newID, "short": newID.Short(), "type": e.Type, "subject": e.Subject,
 				"data": string(data), "full": string(full), "connection": e.Connection, "account": e.Account,
 			})
 			return err

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/pg"
-	"coffer/internal/seal"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/seal"
 )
 
 const (

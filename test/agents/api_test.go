@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/modelsim"
-	"coffer/internal/op"
+	"coffer/internal/platform/op"
+	"coffer/internal/sim/models"
 )
 
 // The whole way by the API: a model is configured, a workflow is made and run, its report is there,
@@ -16,12 +16,12 @@ func TestThroughTheAPI(t *testing.T) {
 	t.Parallel()
 	h := ownHouse(t)
 	ids := h.ids(3)
-	h.sim.Play(modelsim.Sequence(
-		modelsim.Use("update_transactions", update(ids, nil)),
-		modelsim.Say("Three are filed."),
+	h.sim.Play(models.Sequence(
+		models.Use("update_transactions", update(ids, nil)),
+		models.Say("Three are filed."),
 	))
 	h.must("model.set", map[string]any{
-		"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI),
+		"provider": "openai_compatible", "base_url": h.sim.Base(models.OpenAI),
 		"prices": []any{map[string]any{"model": "sim", "input_usd": "1", "output_usd": "5"}},
 	}, nil)
 	h.must("agent.update", map[string]any{"default_provider": "openai_compatible", "default_model": "sim"}, nil)
@@ -56,9 +56,9 @@ func TestThroughTheAPI(t *testing.T) {
 	}
 	// All that a workflow did since a time is undone together.
 	for range 2 {
-		h.sim.Play(modelsim.Sequence(
-			modelsim.Use("update_transactions", update(ids, nil)),
-			modelsim.Say("Filed once more."),
+		h.sim.Play(models.Sequence(
+			models.Use("update_transactions", update(ids, nil)),
+			models.Say("Filed once more."),
 		))
 		h.must("workflow.run", map[string]any{"slug": "filer", "wait": "20s"}, nil)
 	}
@@ -92,7 +92,7 @@ func TestTimeZoneMovesSchedules(t *testing.T) {
 		}
 		return w.Next
 	}
-	next("model.set", map[string]any{"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI)})
+	next("model.set", map[string]any{"provider": "openai_compatible", "base_url": h.sim.Base(models.OpenAI)})
 	next("setting.update", map[string]any{"time_zone": "Europe/Berlin"})
 	next("workflow.create", map[string]any{
 		"slug": "early", "name": "Early", "prompt": "Look.", "scope": "read_only", "trigger": "schedule",

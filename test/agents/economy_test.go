@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/modelsim"
+	"coffer/internal/sim/models"
 )
 
 // The data that each shipped workflow sends with every model call is limited, because the household
@@ -18,7 +18,7 @@ func TestEconomyOfPresets(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.must("model.set", map[string]any{
-		"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI),
+		"provider": "openai_compatible", "base_url": h.sim.Base(models.OpenAI),
 		"prices": []any{map[string]any{"model": "sim", "input_usd": "0", "output_usd": "0"}},
 	}, nil)
 	h.must("agent.update", map[string]any{"default_provider": "openai_compatible", "default_model": "sim"}, nil)

@@ -10,18 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/measure"
-	"coffer/internal/modelsim"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
-	"coffer/internal/workflow/agent"
-	"coffer/internal/workflow/eval"
+	"coffer/internal/agents/eval"
+	"coffer/internal/agents/run"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/models"
 )
 
 // blind are evals that show the books as they are now: the control.
 type blind struct{ *eval.Evals }
 
-func (b blind) Windows(labels []measure.Label, windows int) []measure.Window {
+func (b blind) Windows(labels []eval.Label, windows int) []eval.Window {
 	out := b.Evals.Windows(labels, windows)
 	for i := range out {
 		out[i].AsOf = pg.At(time.Now().Add(time.Hour))
@@ -29,16 +28,16 @@ func (b blind) Windows(labels []measure.Label, windows int) []measure.Window {
 	return out
 }
 
-func (b blind) Items(ctx context.Context, q pg.Querier, labels []measure.Label, _ []string) ([]measure.EvaluationItem,
+func (b blind) Items(ctx context.Context, q pg.Querier, labels []eval.Label, _ []string) ([]eval.EvaluationItem,
 	error,
 ) {
-	var out []measure.EvaluationItem
+	var out []eval.EvaluationItem
 	for _, l := range labels {
 		slug, err := pg.Value[string](ctx, q, `select slug from category where id = $1`, l.CategoryID)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, measure.EvaluationItem{
+		out = append(out, eval.EvaluationItem{
 			TransactionID: l.TransactionID, Kind: l.Kind, Label: slug, Currency: "EUR",
 		})
 	}
@@ -47,12 +46,12 @@ func (b blind) Items(ctx context.Context, q pg.Querier, labels []measure.Label, 
 
 // cheat is a model that has every tool and looks for what people decided: each row by its day and
 // amount, and whatever else the tools show. It is sure of what a person holds.
-func cheat(t *testing.T, used map[string]bool) modelsim.Script {
+func cheat(t *testing.T, used map[string]bool) models.Script {
 	t.Helper()
-	return func(r modelsim.Request) modelsim.Answer {
+	return func(r models.Request) models.Answer {
 		s, ok := r.Sheet()
 		if !ok {
-			return modelsim.Say("There is no sheet.")
+			return models.Say("There is no sheet.")
 		}
 		if r.Turn() == 0 {
 			return looks(t, r, s, used)
@@ -78,14 +77,14 @@ func cheat(t *testing.T, used map[string]bool) modelsim.Script {
 				}
 			}
 		}
-		return decides(func(_ modelsim.Sheet, row modelsim.Row) string {
+		return decides(func(_ models.Sheet, row models.Row) string {
 			return held[rowKey(row.Date, string(row.Amount), row.Name, row.Account)]
 		})(r)
 	}
 }
 
 // looks calls every tool that the model has.
-func looks(t *testing.T, r modelsim.Request, s modelsim.Sheet, used map[string]bool) modelsim.Answer {
+func looks(t *testing.T, r models.Request, s models.Sheet, used map[string]bool) models.Answer {
 	t.Helper()
 	args := map[string][]map[string]any{
 		"get_reference": {{"kind": "categories"}, {"kind": "tags"}},
@@ -104,7 +103,7 @@ func looks(t *testing.T, r modelsim.Request, s modelsim.Sheet, used map[string]b
 	}
 	// These name something by its id, which the model would have to know first.
 	byID := []string{"get_transaction", "get_counterparty", "get_sync_status"}
-	var out modelsim.Answer
+	var out models.Answer
 	for _, tool := range r.Tools {
 		if tool.Name == "decide" || slices.Contains(byID, tool.Name) {
 			continue
@@ -180,12 +179,12 @@ func TestEvalCheat(t *testing.T) {
 	d := newDiary(t, 60)
 	d.windowed()
 	used := map[string]bool{}
-	run := d.eval(cheat(t, used), maps.Clone(args))
-	e := run.Result
-	if run.Status != workflow.Succeeded || e == nil || e.N != 40 || e.Score.Answered != 0 {
-		t.Fatalf("%s %+v: %+v", run.Status, run.Error, e)
+	got := d.eval(cheat(t, used), maps.Clone(args))
+	e := got.Result
+	if got.Status != workflow.Succeeded || e == nil || e.N != 40 || e.Score.Answered != 0 {
+		t.Fatalf("%s %+v: %+v", got.Status, got.Error, e)
 	}
-	younger, older := d.traces(run)
+	younger, older := d.traces(got)
 	t.Logf("%d tools (%v), %d traces of later, %d of before", len(used), slices.Sorted(maps.Keys(used)), younger, older)
 	if younger != 0 || older < 20 || len(used) < 14 {
 		t.Errorf("%d traces of what came later, %d of before, %d tools", younger, older, len(used))
@@ -195,11 +194,11 @@ func TestEvalCheat(t *testing.T) {
 			t.Errorf("the model has %s", name)
 		}
 	}
-	c := newDiaryOf(t, 60, func(h *house) agent.Evals { return blind{eval.New(h.Rules)} })
+	c := newDiaryOf(t, 60, func(h *house) run.Evals { return blind{eval.New(h.Rules)} })
 	c.windowed()
-	run = c.eval(cheat(t, used), maps.Clone(args))
-	younger, _ = c.traces(run)
-	if e := run.Result; e == nil || e.Score.Right != 40 || younger == 0 {
-		t.Errorf("control: %s %+v: %+v, %d traces", run.Status, run.Error, e, younger)
+	got = c.eval(cheat(t, used), maps.Clone(args))
+	younger, _ = c.traces(got)
+	if e := got.Result; e == nil || e.Score.Right != 40 || younger == 0 {
+		t.Errorf("control: %s %+v: %+v, %d traces", got.Status, got.Error, e, younger)
 	}
 }

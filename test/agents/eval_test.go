@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/id"
-	"coffer/internal/measure"
-	"coffer/internal/modelsim"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
-	"coffer/internal/workflow/agent"
+	"coffer/internal/agents/eval"
+	"coffer/internal/agents/run"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/models"
 )
 
 // A filing is a transaction as the habits of a person see it.
@@ -78,15 +78,15 @@ func newDiary(t *testing.T, n int) *diary {
 }
 
 // newDiaryOf is newDiary with other evals than the service's own.
-func newDiaryOf(t *testing.T, n int, evals func(*house) agent.Evals) *diary {
+func newDiaryOf(t *testing.T, n int, evals func(*house) run.Evals) *diary {
 	t.Helper()
-	h := &house{t: t, models: &models{}}
-	h.replace(modelsim.Options{})
+	h := &house{t: t, models: &modelServer{}}
+	h.replace(models.Options{})
 	h.build(400, func() {
 		if evals == nil {
 			return
 		}
-		a := agent.New(agent.Config{
+		a := run.New(run.Config{
 			DB: h.DB, Store: &workflow.Store{Journal: h.Journal, Reports: h.Reports}, Journal: h.Journal, Books: h.Books,
 			Reports: h.Reports, Models: h.Setting, Evals: evals(h),
 		})
@@ -95,7 +95,7 @@ func newDiaryOf(t *testing.T, n int, evals func(*house) agent.Evals) *diary {
 	})
 	d := &diary{house: h, labels: map[string]string{}}
 	d.must("model.set", map[string]any{
-		"provider": "openai_compatible", "base_url": d.sim.Base(modelsim.OpenAI),
+		"provider": "openai_compatible", "base_url": d.sim.Base(models.OpenAI),
 		"prices": []any{map[string]any{"model": "sim", "input_usd": "1", "output_usd": "5"}},
 	}, nil)
 	d.must("agent.update", map[string]any{"default_provider": "openai_compatible", "default_model": "sim"}, nil)
@@ -136,7 +136,7 @@ func (d *diary) decide(n int) {
 }
 
 // eval measures the workflow with a script in the model's place.
-func (d *diary) eval(script modelsim.Script, args map[string]any) workflow.Run {
+func (d *diary) eval(script models.Script, args map[string]any) workflow.Run {
 	d.t.Helper()
 	d.sim.Play(script)
 	if args["slug"] == nil {
@@ -150,32 +150,32 @@ func (d *diary) eval(script modelsim.Script, args map[string]any) workflow.Run {
 }
 
 // decides plays a model that decides each row by itself; "" leaves it to a person.
-func decides(f func(s modelsim.Sheet, row modelsim.Row) string) modelsim.Script {
-	return func(r modelsim.Request) modelsim.Answer {
+func decides(f func(s models.Sheet, row models.Row) string) models.Script {
+	return func(r models.Request) models.Answer {
 		s, ok := r.Sheet()
 		if !ok {
-			return modelsim.Say("There is no sheet.")
+			return models.Say("There is no sheet.")
 		}
-		var out []modelsim.Decision
+		var out []models.Decision
 		for _, row := range s.Rows {
 			said := f(s, row)
-			out = append(out, modelsim.Decision{Row: row.Row, Category: said, Note: "a script", Sure: said != ""})
+			out = append(out, models.Decision{Row: row.Row, Category: said, Note: "a script", Sure: said != ""})
 		}
 		return s.Decide(out...)
 	}
 }
 
 // knows returns the right category for a row.
-func (d *diary) knows(row modelsim.Row) string {
+func (d *diary) knows(row models.Row) string {
 	return d.labels[rowKey(row.Date, string(row.Amount), row.Name, row.Account)]
 }
 
-func (d *diary) oracle() modelsim.Script {
-	return decides(func(_ modelsim.Sheet, row modelsim.Row) string { return d.knows(row) })
+func (d *diary) oracle() models.Script {
+	return decides(func(_ models.Sheet, row models.Row) string { return d.knows(row) })
 }
 
 // wrong is a category that is not the right one.
-func (d *diary) wrong(row modelsim.Row) string {
+func (d *diary) wrong(row models.Row) string {
 	if d.knows(row) == "services_software" {
 		return "health_pharmacy"
 	}
@@ -195,24 +195,24 @@ func TestEvalKnownModels(t *testing.T) {
 	e := run.Result
 	if run.Status != workflow.Succeeded || e == nil || e.N != 200 || e.Labels.Held != 200 || e.Score.Right != 200 ||
 		e.Score.Coverage != 1000 || e.Score.Accuracy.Percent != 1000 || e.Score.Accuracy.Low != 981 ||
-		e.Verdict != measure.Better || e.Score.HarmPer100 != 0 || len(e.Items) != 200 || e.Previous != nil ||
+		e.Verdict != eval.Better || e.Score.HarmPer100 != 0 || len(e.Items) != 200 || e.Previous != nil ||
 		e.Per100.CostUSD == nil || len(e.Confusions) != 0 {
 		t.Fatalf("oracle: %s %+v", run.Status, e)
 	}
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
-	e = d.eval(decides(func(_ modelsim.Sheet, row modelsim.Row) string { return d.wrong(row) }), map[string]any{}).Result
-	if e.Score.Right != 0 || e.Score.Wrong != 200 || e.Score.Accuracy.Percent != 0 || e.Verdict != measure.Worse ||
+	e = d.eval(decides(func(_ models.Sheet, row models.Row) string { return d.wrong(row) }), map[string]any{}).Result
+	if e.Score.Right != 0 || e.Score.Wrong != 200 || e.Score.Accuracy.Percent != 0 || e.Verdict != eval.Worse ||
 		e.Previous.RunID != run.ID || e.Previous.N != 200 || e.Previous.Lost != 200 || e.Previous.Gained != 0 ||
 		len(e.Confusions) != 10 || e.Money[0].Percent == nil || *e.Money[0].Percent != 1000 {
 		t.Errorf("contrarian: %+v", e)
 	}
-	e = d.eval(decides(func(modelsim.Sheet, modelsim.Row) string { return "" }), map[string]any{}).Result
+	e = d.eval(decides(func(models.Sheet, models.Row) string { return "" }), map[string]any{}).Result
 	if e.Score.Answered != 0 || e.Score.Coverage != 0 || e.Score.Accuracy != nil || e.N != 200 {
 		t.Errorf("lazy: %+v", e)
 	}
-	e = d.eval(decides(func(_ modelsim.Sheet, row modelsim.Row) string { return row.Precedent() }), map[string]any{}).Result
+	e = d.eval(decides(func(_ models.Sheet, row models.Row) string { return row.Precedent() }), map[string]any{}).Result
 	followed := 0
 	for _, i := range e.Items {
 		if (i.Answer == nil) != (i.Precedent == nil) || i.Answer != nil && *i.Answer != *i.Precedent {
@@ -222,7 +222,7 @@ func TestEvalKnownModels(t *testing.T) {
 			followed++
 		}
 	}
-	if by := e.Baselines[2]; by.Name != measure.ByPrecedent || !reflect.DeepEqual(by.EvaluationScore, e.Score) ||
+	if by := e.Baselines[2]; by.Name != eval.ByPrecedent || !reflect.DeepEqual(by.EvaluationScore, e.Score) ||
 		followed < 30 || e.Score.Wrong == 0 || e.Score.Right == 0 {
 		t.Errorf("follower of %d: %+v", followed, e)
 	}
@@ -243,9 +243,9 @@ func TestEvalGoesOnAndStops(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t, 120)
 	asked, play := 0, d.oracle()
-	run := d.eval(func(r modelsim.Request) modelsim.Answer {
+	run := d.eval(func(r models.Request) models.Answer {
 		if asked++; asked >= 3 && asked <= 6 { // more often than a client tries
-			return play(r).With(modelsim.Fault{Status: 503})
+			return play(r).With(models.Fault{Status: 503})
 		}
 		return play(r)
 	}, map[string]any{"sample": json.Number("100")})
@@ -263,7 +263,7 @@ func TestEvalGoesOnAndStops(t *testing.T) {
 		e.N == 0 || e.N == 100 || e.Score.Right != e.N || *run.CostUSD > 20_000 {
 		t.Errorf("%s %+v", run.Status, e)
 	}
-	if e := d.eval(d.oracle(), map[string]any{"sample": json.Number("20")}).Result; e.Verdict != measure.TooFew ||
+	if e := d.eval(d.oracle(), map[string]any{"sample": json.Number("20")}).Result; e.Verdict != eval.TooFew ||
 		!strings.Contains(e.Message, "Only 20 of your decisions") {
 		t.Errorf("%+v", e)
 	}
@@ -305,7 +305,7 @@ func TestEvalLabels(t *testing.T) {
 		d.must("change.revert", map[string]any{"change_id": answer.Change.String()}, nil)
 	}
 	e := d.eval(d.oracle(), map[string]any{"windows": json.Number("1")}).Result
-	want := measure.EvaluationLabels{Held: 40, Confirmed: 3, Unanswerable: 2}
+	want := eval.EvaluationLabels{Held: 40, Confirmed: 3, Unanswerable: 2}
 	if e.Labels != want || e.N != 43 || e.Score.Right != 43 {
 		t.Errorf("%+v, want %+v: %+v", e.Labels, want, e.Score)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
+	"coffer/internal/agents/run"
+	"coffer/internal/agents/workflow"
 	"coffer/internal/app"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
-	"coffer/internal/workflow/agent"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // The gate has a rule for every tool. A writing tool that is not listed here is planned, so a new
@@ -18,6 +18,7 @@ func TestGateOfEveryTool(t *testing.T) {
 	want := map[string]string{
 		"trigger_sync": "refused", "revert_change": "refused",
 		"add_transaction": "refused", "split_transaction": "refused", // a plan cannot hold new rows
+		"import_statement":    "refused",
 		"update_transactions": "done", "add_transaction_tag": "done", "remove_transaction_tag": "done",
 		"add_transaction_comment": "done", "assign_counterparty": "done", "create_tag": "done",
 		"submit_report": "done",
@@ -36,16 +37,16 @@ func TestGateOfEveryTool(t *testing.T) {
 		default:
 			expect = "planned"
 		}
-		if got := agent.Route(o, map[string]any{}, workflow.Definition{}); got != expect {
+		if got := run.Route(o, map[string]any{}, workflow.Definition{}); got != expect {
 			t.Errorf("%s is %s, want %s", o.Tool, got, expect)
 		}
 		if expect == "done" && o.Writes && o.Tool != "submit_report" {
 			expect = "planned"
 		}
-		if got := agent.Route(o, map[string]any{}, workflow.Definition{DryRun: true}); got != expect {
+		if got := run.Route(o, map[string]any{}, workflow.Definition{DryRun: true}); got != expect {
 			t.Errorf("%s in a dry run is %s, want %s", o.Tool, got, expect)
 		}
-		if o.Destructive && agent.Route(o, map[string]any{}, workflow.Definition{MakesRules: true}) != "planned" {
+		if o.Destructive && run.Route(o, map[string]any{}, workflow.Definition{MakesRules: true}) != "planned" {
 			t.Errorf("%s destroys and is not planned", o.Tool)
 		}
 	}
@@ -54,7 +55,7 @@ func TestGateOfEveryTool(t *testing.T) {
 	}
 	fresh := op.Writing(op.Spec{Tool: "transmogrify", Summary: "Does something new."},
 		func(context.Context, pg.Tx, op.None) (op.None, error) { return op.None{}, nil })
-	if got := agent.Route(fresh, nil, workflow.Definition{MakesRules: true}); got != "planned" {
+	if got := run.Route(fresh, nil, workflow.Definition{MakesRules: true}); got != "planned" {
 		t.Errorf("a tool that nobody knows is %s", got)
 	}
 }
@@ -90,7 +91,7 @@ func TestGateOfArguments(t *testing.T) {
 		{"revert_change", map[string]any{"dry_run": true}, true, "refused"},
 	} {
 		d := workflow.Definition{MakesRules: c.rules}
-		if got := agent.Route(tools[c.tool], c.args, d); got != c.want {
+		if got := run.Route(tools[c.tool], c.args, d); got != c.want {
 			t.Errorf("%s %v is %s, want %s", c.tool, c.args, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package agents runs workflows of a household against modelsim: whole conversations, their limits,
+// Package agents runs workflows of a household against simulated model servers: whole conversations, their limits,
 // their plans and their money. The models are scripts, so no test asks a real one.
 package agents_test
 
@@ -11,65 +11,65 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/agents/eval"
+	"coffer/internal/agents/run"
+	"coffer/internal/agents/workflow"
 	"coffer/internal/app"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/model"
-	"coffer/internal/model/all"
-	"coffer/internal/modelsim"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
-	"coffer/internal/workflow"
-	"coffer/internal/workflow/agent"
-	"coffer/internal/workflow/eval"
+	"coffer/internal/llm"
+	"coffer/internal/llm/all"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/household"
+	"coffer/internal/sim/models"
 )
 
 // A house is the service on a household's books, with a model server that plays a script.
 type house struct {
 	*app.App
 	t      testing.TB
-	sim    *modelsim.Server
-	models *models
+	sim    *models.Server
+	models *modelServer
 	end    time.Time // the last day of the books; the generator's if zero
 }
 
-// models are the model servers of a house: one, with a price that tests set.
-type models struct {
+// A modelServer stands for the model servers of a house: one, with a price that tests set.
+type modelServer struct {
 	mu     sync.Mutex
-	client model.Client
-	price  *model.Price
+	client llm.Client
+	price  *llm.Price
 }
 
-func (m *models) Model(context.Context, string) (model.Client, error) { return m.client, nil }
+func (m *modelServer) Model(context.Context, string) (llm.Client, error) { return m.client, nil }
 
-func (m *models) Price(context.Context, pg.Querier, string, string) (model.Price, bool, error) {
+func (m *modelServer) Price(context.Context, pg.Querier, string, string) (llm.Price, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.price == nil {
-		return model.Price{}, false, nil
+		return llm.Price{}, false, nil
 	}
 	return *m.price, true, nil
 }
 
 // cheap is a price: $1 and $5 for a million tokens.
-var cheap = model.Price{Input: 1_000_000, CacheRead: 100_000, CacheWrite: 1_250_000, Output: 5_000_000}
+var cheap = llm.Price{Input: 1_000_000, CacheRead: 100_000, CacheWrite: 1_250_000, Output: 5_000_000}
 
-func newHouse(t testing.TB, script modelsim.Script) *house {
+func newHouse(t testing.TB, script models.Script) *house {
 	t.Helper()
 	return newHouseOf(t, script, 400)
 }
 
 // newHouseOf is newHouse with that many transactions.
-func newHouseOf(t testing.TB, script modelsim.Script, transactions int) *house {
+func newHouseOf(t testing.TB, script models.Script, transactions int) *house {
 	t.Helper()
-	h := &house{t: t, models: &models{price: &cheap}}
-	h.replace(modelsim.Options{Script: script})
+	h := &house{t: t, models: &modelServer{price: &cheap}}
+	h.replace(models.Options{Script: script})
 	h.build(transactions, func() {
 		store := &workflow.Store{Journal: h.Journal, Reports: h.Reports}
-		a := agent.New(agent.Config{
+		a := run.New(run.Config{
 			DB: h.DB, Store: store, Journal: h.Journal, Books: h.Books, Reports: h.Reports, Models: h.models,
 			Evals: eval.New(h.Rules),
 		})
@@ -82,8 +82,8 @@ func newHouseOf(t testing.TB, script modelsim.Script, transactions int) *house {
 // ownHouse is a house whose model server must be configured by its settings.
 func ownHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{t: t, models: &models{}}
-	h.replace(modelsim.Options{})
+	h := &house{t: t, models: &modelServer{}}
+	h.replace(models.Options{})
 	h.build(400, func() {})
 	return h
 }
@@ -118,9 +118,9 @@ func (h *house) build(transactions int, before func()) {
 }
 
 // replace gives the house another model server.
-func (h *house) replace(o modelsim.Options) {
+func (h *house) replace(o models.Options) {
 	h.t.Helper()
-	sim, err := modelsim.New(o)
+	sim, err := models.New(o)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func (h *house) replace(o modelsim.Options) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	client, err := spec.New(model.Config{BaseURL: sim.Base(modelsim.OpenAI)})
+	client, err := spec.New(llm.Config{BaseURL: sim.Base(models.OpenAI)})
 	if err != nil {
 		h.t.Fatal(err)
 	}

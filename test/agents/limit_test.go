@@ -9,39 +9,39 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/errs"
-	"coffer/internal/modelsim"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/platform/errs"
+	"coffer/internal/sim/models"
 )
 
 // A run ends at each of its limits, with the limit's name and without another call of the model.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
-	different := func() modelsim.Script {
+	different := func() models.Script {
 		n := 0
-		return func(modelsim.Request) modelsim.Answer {
+		return func(models.Request) models.Answer {
 			n++
-			return modelsim.Use("query_transactions", map[string]any{"limit": n%50 + 1})
+			return models.Use("query_transactions", map[string]any{"limit": n%50 + 1})
 		}
 	}
-	large := func() modelsim.Script {
+	large := func() models.Script {
 		n := 0
-		return func(modelsim.Request) modelsim.Answer {
+		return func(models.Request) models.Answer {
 			n++
-			return modelsim.Use("query_transactions", map[string]any{"limit": 100 + n, "fields": "all"})
+			return models.Use("query_transactions", map[string]any{"limit": 100 + n, "fields": "all"})
 		}
 	}
 	for _, c := range []struct {
 		name   string
-		script modelsim.Script
+		script models.Script
 		change func(*workflow.Definition)
 		limit  string
 		most   int // calls of the model
 	}{
 		{"turns", different(), func(d *workflow.Definition) { d.MaxTurns = 3 }, workflow.LimitTurns, 3},
 		{
-			"repeats", modelsim.Sequence(modelsim.Use("get_overview", map[string]any{})),
+			"repeats", models.Sequence(models.Use("get_overview", map[string]any{})),
 			func(*workflow.Definition) {}, workflow.LimitRepeated, 6,
 		},
 		{"context", large(), func(d *workflow.Definition) { d.MaxTurns = 30 }, workflow.LimitContext, 30},
@@ -78,7 +78,7 @@ func TestLimits(t *testing.T) {
 // that is unknown, not zero.
 func TestUnknownPrice(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, modelsim.Sequence(modelsim.Say("Nothing happened.")))
+	h := newHouse(t, models.Sequence(models.Say("Nothing happened.")))
 	h.models.price = nil
 	d := reader()
 	if got, _ := h.run(d); got.Status != workflow.Succeeded || got.Cost != nil {
@@ -97,8 +97,8 @@ func TestUnknownPrice(t *testing.T) {
 func TestLiar(t *testing.T) {
 	t.Parallel()
 	for _, output := range []int64{1_000_000_000, math.MaxInt64} {
-		h := newHouse(t, modelsim.Sequence(modelsim.Use("get_overview", map[string]any{}).
-			Counted(modelsim.Usage{Input: 1000, Output: output})))
+		h := newHouse(t, models.Sequence(models.Use("get_overview", map[string]any{}).
+			Counted(models.Usage{Input: 1000, Output: output})))
 		got, lines := h.run(reader())
 		if !strings.Contains(deref(got.Error), "for a call that can have cost at most $0.") || *got.Cost > 1_000_000 ||
 			*got.Cost == 0 || h.sim.Count() != 1 {
@@ -137,19 +137,19 @@ func TestCutCalls(t *testing.T) {
 	// In one run, 4 cut answers in a row are tolerated, and then a whole one follows.
 	cuts := len(printed)
 	var at int
-	h.sim.Play(func(r modelsim.Request) modelsim.Answer {
+	h.sim.Play(func(r models.Request) models.Answer {
 		if r.Turn()%5 == 4 {
-			return modelsim.Use("query_transactions", map[string]any{"limit": r.Turn() + 1})
+			return models.Use("query_transactions", map[string]any{"limit": r.Turn() + 1})
 		}
 		if at >= 2*cuts {
-			return modelsim.Say("done")
+			return models.Say("done")
 		}
 		stop := "length"
 		if at%2 == 1 {
 			stop = "tool_calls" // as Ollama says it
 		}
 		at++
-		return modelsim.Use("update_transactions", args).Cut((at-1)/2, stop)
+		return models.Use("update_transactions", args).Cut((at-1)/2, stop)
 	})
 	d := writer()
 	d.MaxTurns = 100
@@ -167,7 +167,7 @@ func TestCutCalls(t *testing.T) {
 	}
 	t.Logf("%d cuts in %d runs, 0 run", 2*cuts, runs)
 	// The control: the same call, whole, is run.
-	h.sim.Play(modelsim.Sequence(modelsim.Use("update_transactions", args), modelsim.Say("done")))
+	h.sim.Play(models.Sequence(models.Use("update_transactions", args), models.Say("done")))
 	if got, _ := h.run(d); got.Changes != 1 || h.filed("agent") != 1 {
 		t.Errorf("control: %+v", got)
 	}
@@ -180,15 +180,15 @@ func TestFailures(t *testing.T) {
 	h := newHouse(t, nil)
 	for _, c := range []struct {
 		name   string
-		script modelsim.Script
+		script models.Script
 		want   string
 		calls  int
 	}{
-		{"empty", modelsim.Sequence(modelsim.Say("")), "5 model responses in a row", 5},
-		{"cut", modelsim.Sequence(modelsim.Use("get_overview", map[string]any{}).Cut(1, "length")), "5 model responses in a row", 5},
-		{"refusal", modelsim.Sequence(modelsim.Answer{Text: "I would rather not", Stop: "content_filter"}), "declined", 1},
+		{"empty", models.Sequence(models.Say("")), "5 model responses in a row", 5},
+		{"cut", models.Sequence(models.Use("get_overview", map[string]any{}).Cut(1, "length")), "5 model responses in a row", 5},
+		{"refusal", models.Sequence(models.Answer{Text: "I would rather not", Stop: "content_filter"}), "declined", 1},
 		{
-			"the key", modelsim.Sequence(modelsim.Say("x").With(modelsim.Fault{Status: 401})), "rejects the API key", 1,
+			"the key", models.Sequence(models.Say("x").With(models.Fault{Status: 401})), "rejects the API key", 1,
 		},
 	} {
 		h.sim.Play(c.script)
@@ -205,15 +205,15 @@ func TestFailures(t *testing.T) {
 func TestServerRecovers(t *testing.T) {
 	t.Parallel()
 	n := 0
-	h := newHouse(t, func(modelsim.Request) modelsim.Answer {
+	h := newHouse(t, func(models.Request) models.Answer {
 		n++
 		switch n {
 		case 1:
-			return modelsim.Use("get_overview", map[string]any{})
+			return models.Use("get_overview", map[string]any{})
 		case 2:
-			return modelsim.Say("half an ans").With(modelsim.Fault{After: 40, End: modelsim.Reset})
+			return models.Say("half an ans").With(models.Fault{After: 40, End: models.Reset})
 		}
-		return modelsim.Say(fmt.Sprint("All is well after ", n))
+		return models.Say(fmt.Sprint("All is well after ", n))
 	})
 	got, lines := h.run(reader())
 	if got.Status != workflow.Succeeded || got.Turns != 2 {
@@ -228,15 +228,15 @@ func TestTranscriptLimit(t *testing.T) {
 	const chatter = 3_000_000
 	h := newHouse(t, nil)
 	// in large pieces, or what encloses them would be the larger part
-	h.replace(modelsim.Options{Piece: 64 << 10, Script: func(r modelsim.Request) modelsim.Answer {
+	h.replace(models.Options{Piece: 64 << 10, Script: func(r models.Request) models.Answer {
 		s, _ := r.Sheet()
-		rows := modelsim.ByDictionary(s)
+		rows := models.ByDictionary(s)
 		for i := range rows {
 			rows[i].Category, rows[i].Sure = "food_and_drink_groceries", true
 		}
 		a := s.Decide(rows...)
 		a.Text = strings.Repeat("x", chatter)
-		return a.Counted(modelsim.Usage{Input: r.PromptTokens, Output: 4000})
+		return a.Counted(models.Usage{Input: r.PromptTokens, Output: 4000})
 	}})
 	h.tag(200)
 	got, lines, _ := h.sheets(queue())
@@ -264,11 +264,11 @@ func TestTranscriptLimitWithinAnAnswer(t *testing.T) {
 	t.Parallel()
 	const calls, full = 200, 16_000_000
 	h := newHouse(t, nil)
-	answer := modelsim.Answer{}
+	answer := models.Answer{}
 	for i := range calls {
 		answer = answer.Use("query_transactions", map[string]any{"limit": 150 + i%2, "fields": "all"})
 	}
-	h.sim.Play(func(modelsim.Request) modelsim.Answer {
+	h.sim.Play(func(models.Request) models.Answer {
 		// as if much had been said before: to fill all of it with calls takes a minute
 		if _, err := h.DB.Exec(t.Context(), `update workflow_run set bytes = $1`, full-1_000_000); err != nil {
 			t.Error(err)
@@ -300,14 +300,14 @@ func TestMonthlyCeiling(t *testing.T) {
 	t.Parallel()
 	h := ownHouse(t)
 	n := 0
-	h.sim.Play(func(r modelsim.Request) modelsim.Answer {
+	h.sim.Play(func(r models.Request) models.Answer {
 		n++
 		// every call costs as much as it may; with one token more it would have been cut off
-		return modelsim.Use("query_transactions", map[string]any{"limit": n%50 + 1}).
-			Counted(modelsim.Usage{Input: r.PromptTokens, Output: int64(r.MaxTokens) - 1})
+		return models.Use("query_transactions", map[string]any{"limit": n%50 + 1}).
+			Counted(models.Usage{Input: r.PromptTokens, Output: int64(r.MaxTokens) - 1})
 	})
 	h.must("model.set", map[string]any{
-		"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI),
+		"provider": "openai_compatible", "base_url": h.sim.Base(models.OpenAI),
 		"prices": []any{map[string]any{"model": "sim", "input_usd": "1", "output_usd": "5"}},
 	}, nil)
 	h.must("agent.update", map[string]any{

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/ledger"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // curator is a workflow that plans a counterparty for each payee, a few transactions at a time.

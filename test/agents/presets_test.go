@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/modelsim"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/models"
 )
 
 // A question is a call of a tool that a script always makes, whatever the results are.
@@ -19,35 +19,35 @@ type question struct {
 }
 
 // asks returns a model that asks these questions, one after the other, and then ends.
-func asks(list []question, then modelsim.Script) modelsim.Script {
-	return func(r modelsim.Request) modelsim.Answer {
+func asks(list []question, then models.Script) models.Script {
+	return func(r models.Request) models.Answer {
 		if n := r.Turn(); n < len(list) {
-			return modelsim.Use(list[n].tool, list[n].args)
+			return models.Use(list[n].tool, list[n].args)
 		}
 		return then(r)
 	}
 }
 
-func done(modelsim.Request) modelsim.Answer { return modelsim.Say("Nothing changed.") }
+func done(models.Request) models.Answer { return models.Say("Nothing changed.") }
 
 // The shipped workflows that search for patterns ask the server for them, and so cost less than
 // reading rows; that is the control. The sentinel marks exactly the planted transactions.
 func TestPresetsAskForPatterns(t *testing.T) {
 	t.Parallel()
-	h := &house{t: t, models: &models{}, end: time.Now()}
-	h.replace(modelsim.Options{})
+	h := &house{t: t, models: &modelServer{}, end: time.Now()}
+	h.replace(models.Options{})
 	h.build(6_000, func() {})
 	if _, err := h.Workflows.FillPresets(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.must("model.set", map[string]any{
-		"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI),
+		"provider": "openai_compatible", "base_url": h.sim.Base(models.OpenAI),
 		"prices": []any{map[string]any{"model": "sim", "input_usd": "0", "output_usd": "0"}},
 	}, nil)
 	h.must("agent.update", map[string]any{"default_provider": "openai_compatible", "default_model": "sim"}, nil)
 	odd := h.plant(t)
 	h.tag(100)
-	if err := h.DB.InTx(t.Context(), func(tx pg.Tx) error { return h.Patterns.Sweep(t.Context(), tx) }); err != nil {
+	if err := h.DB.InTx(t.Context(), func(tx pg.Tx) error { return h.Recurring.Sweep(t.Context(), tx) }); err != nil {
 		t.Fatal(err)
 	}
 	day := func(days int) string { return h.end.AddDate(0, 0, -days).Format("2006-01-02") }
@@ -71,7 +71,7 @@ func TestPresetsAskForPatterns(t *testing.T) {
 	for _, c := range []struct {
 		slug        string
 		rows, finds []question // by reading rows, and with the workflow's own tools
-		then        modelsim.Script
+		then        models.Script
 		most        int // bytes that all requests of a run have
 	}{
 		{
@@ -175,8 +175,8 @@ func (h *house) plant(t *testing.T) (odd []string) {
 }
 
 // marks returns a model that adds the tag question to the findings, as the sentinel's prompt asks.
-func marks(r modelsim.Request) modelsim.Answer {
-	a := modelsim.Answer{}
+func marks(r models.Request) models.Answer {
+	a := models.Answer{}
 	for _, m := range r.Messages {
 		for _, result := range m.Results {
 			var found struct {
@@ -194,8 +194,8 @@ func marks(r modelsim.Request) modelsim.Answer {
 		}
 	}
 	if last := r.Messages[len(r.Messages)-2]; len(a.Calls) == 0 ||
-		slices.ContainsFunc(last.Calls, func(c modelsim.Call) bool { return c.Tool == "add_transaction_tag" }) {
-		return modelsim.Say("nothing found")
+		slices.ContainsFunc(last.Calls, func(c models.Call) bool { return c.Tool == "add_transaction_tag" }) {
+		return models.Say("nothing found")
 	}
 	return a
 }
@@ -204,7 +204,7 @@ func marks(r modelsim.Request) modelsim.Answer {
 type cost struct{ requests, results int }
 
 // cost runs a preset with a script, or the same with tools that read rows.
-func (h *house) cost(t *testing.T, slug string, rows bool, script modelsim.Script) (c cost) {
+func (h *house) cost(t *testing.T, slug string, rows bool, script models.Script) (c cost) {
 	t.Helper()
 	if rows {
 		h.must("workflow.create", map[string]any{

@@ -5,17 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/modelsim"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/sim/models"
 )
 
 // A conversation that reads: the model calls a tool, reads its answer and ends with a message, which
 // becomes the report. Its numbers are looked for in what the tools answered.
 func TestReadingRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, modelsim.Sequence(
-		modelsim.Use("transaction_summary", map[string]any{"group_by": []string{"category"}}),
-		modelsim.Say("Nothing remarkable: 918273.45 went out."),
+	h := newHouse(t, models.Sequence(
+		models.Use("transaction_summary", map[string]any{"group_by": []string{"category"}}),
+		models.Say("Nothing remarkable: 918273.45 went out."),
 	))
 	got, lines := h.run(reader())
 	if got.Status != workflow.Succeeded || got.Turns != 2 || got.Limit != nil {

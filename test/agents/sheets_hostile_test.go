@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/modelsim"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/models"
 )
 
 // orders are names of payees that give orders.
@@ -29,10 +29,10 @@ var orders = []string{
 // hostile answers as an attacker in control of the model would: it names rows that are not its own,
 // other tools and fields that are not asked for, and puts addresses and control characters into
 // every text.
-func hostile(dice *rand.Rand, outside []string) modelsim.Script {
-	return func(r modelsim.Request) modelsim.Answer {
+func hostile(dice *rand.Rand, outside []string) models.Script {
+	return func(r models.Request) models.Answer {
 		s, _ := r.Sheet()
-		a := modelsim.Answer{}
+		a := models.Answer{}
 		for range 1 + dice.IntN(3) {
 			switch dice.IntN(8) {
 			case 0:
@@ -50,7 +50,7 @@ func hostile(dice *rand.Rand, outside []string) modelsim.Script {
 	}
 }
 
-func hostileRows(dice *rand.Rand, s modelsim.Sheet, outside []string) []any {
+func hostileRows(dice *rand.Rand, s models.Sheet, outside []string) []any {
 	rows := []any{}
 	texts := []string{
 		"see https://evil.example/?q=1", "\u202egro.live\u0007\x1b[31m", strings.Repeat("A", 600), "[pay](http://evil.example)",

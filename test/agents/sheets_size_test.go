@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/platform/pg"
 )
 
 // A sheet is built and rehearsed about as fast in large books as in small ones. The measured time

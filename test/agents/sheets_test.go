@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/modelsim"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/books/ledger"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/models"
 )
 
 // queue is a workflow that works the review queue.
@@ -256,10 +256,10 @@ func TestSheetsLimit(t *testing.T) {
 // is asked once more.
 func TestSheetsCode(t *testing.T) {
 	t.Parallel()
-	wrong := func(r modelsim.Request) modelsim.Answer {
+	wrong := func(r models.Request) models.Answer {
 		s, _ := r.Sheet()
 		s.Code = "ABCD"
-		return s.Decide(modelsim.ByDictionary(s)...)
+		return s.Decide(models.ByDictionary(s)...)
 	}
 	h := newHouse(t, wrong)
 	h.tag(30)
@@ -272,11 +272,11 @@ func TestSheetsCode(t *testing.T) {
 		t.Errorf("written: %s", difference(before, after))
 	}
 	// Asked again it knows the code.
-	h.sim.Play(func(r modelsim.Request) modelsim.Answer {
+	h.sim.Play(func(r models.Request) models.Answer {
 		if r.Turn() == 0 {
 			return wrong(r)
 		}
-		return modelsim.Dictionary(r)
+		return models.Dictionary(r)
 	})
 	if got, _, _ := h.sheets(queue()); got.Status != workflow.Succeeded || got.Turns != 4 || h.value(waiting) == 30 {
 		t.Errorf("%+v %s", got, deref(got.Error))
@@ -286,13 +286,13 @@ func TestSheetsCode(t *testing.T) {
 // A server that silently cuts the front of a prompt is found out, whether it counts honestly or not.
 func TestSheetsCut(t *testing.T) {
 	t.Parallel()
-	for name, counted := range map[string]*modelsim.Usage{"honest": nil, "lying": {Input: 5000, Output: 500}} {
+	for name, counted := range map[string]*models.Usage{"honest": nil, "lying": {Input: 5000, Output: 500}} {
 		h := newHouse(t, nil)
 		h.tag(30)
 		before := h.books()
-		h.replace(modelsim.Options{Context: 1200, Silent: true, Script: func(r modelsim.Request) modelsim.Answer {
+		h.replace(models.Options{Context: 1200, Silent: true, Script: func(r models.Request) models.Answer {
 			s, _ := r.Sheet()
-			a := s.Decide(modelsim.ByDictionary(s)...)
+			a := s.Decide(models.ByDictionary(s)...)
 			if counted != nil {
 				a = a.Counted(*counted)
 			}
@@ -311,9 +311,9 @@ func TestSheetsCut(t *testing.T) {
 // An unusable answer is asked for twice more, and then left to people.
 func TestSheetsUnusable(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(r modelsim.Request) modelsim.Answer {
+	h := newHouse(t, func(r models.Request) models.Answer {
 		s, _ := r.Sheet()
-		rows := modelsim.ByDictionary(s)
+		rows := models.ByDictionary(s)
 		for i := range rows {
 			rows[i].Category, rows[i].Sure = "food_and_drink_groceries", true
 		}
@@ -334,7 +334,7 @@ func TestSheetsUnusable(t *testing.T) {
 	}
 	// A model that never calls the tool is not asked about all sheets.
 	h.tag(200)
-	h.sim.Play(func(modelsim.Request) modelsim.Answer { return modelsim.Say("I have decided all rows.") })
+	h.sim.Play(func(models.Request) models.Answer { return models.Say("I have decided all rows.") })
 	asked := h.sim.Count()
 	if got, _, _ := h.sheets(queue()); got.Status != workflow.Failed || h.sim.Count() != asked+6 {
 		t.Errorf("%+v after %d calls: %s", got, h.sim.Count()-asked, deref(got.Error))
@@ -345,7 +345,7 @@ func TestSheetsUnusable(t *testing.T) {
 func TestSheetsMeanwhile(t *testing.T) {
 	t.Parallel()
 	var h *house
-	h = newHouse(t, func(r modelsim.Request) modelsim.Answer {
+	h = newHouse(t, func(r models.Request) models.Answer {
 		for i, one := range h.shorts(`select t.short_id from transaction t join transaction_tag x on x.transaction_id = t.id
 			and x.present join tag g on g.id = x.tag_id and g.slug = 'needs-review' order by t.date, t.id limit 2`) {
 			operation := map[string]any{"transaction_id": one, "category": "home_rent"}
@@ -357,7 +357,7 @@ func TestSheetsMeanwhile(t *testing.T) {
 			}
 		}
 		s, _ := r.Sheet()
-		rows := modelsim.ByDictionary(s)
+		rows := models.ByDictionary(s)
 		for i := range rows {
 			rows[i].Category, rows[i].Sure = "food_and_drink_groceries", true
 		}

@@ -8,29 +8,29 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/agents/workflow"
 	"coffer/internal/app"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/modelsim"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
-	"coffer/internal/workflow"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
+	"coffer/internal/sim/models"
 )
 
 // newSynced is a house as a household sets it up: a bank is linked and synced, and a model is
 // configured, both over their protocols.
 func newSynced(t *testing.T, transactions int) *house {
 	t.Helper()
-	bank, err := banksim.NewPlaid(banksim.PlaidOptions{
+	bank, err := banks.NewPlaid(banks.PlaidOptions{
 		Household: household.Options{Seed: 7, Transactions: transactions, Years: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(bank.Close)
-	h := &house{t: t, models: &models{}}
-	h.replace(modelsim.Options{Key: "a-key"})
+	h := &house{t: t, models: &modelServer{}}
+	h.replace(models.Options{Key: "a-key"})
 	h.App, err = app.Build(t.Context(), app.Config{
 		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 8, Listen: "127.0.0.1:0",
 		EncryptionKey: seal.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
@@ -70,7 +70,7 @@ func newSynced(t *testing.T, transactions int) *house {
 		time.Sleep(50 * time.Millisecond)
 	}
 	h.must("model.set", map[string]any{
-		"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI), "key": "a-key",
+		"provider": "openai_compatible", "base_url": h.sim.Base(models.OpenAI), "key": "a-key",
 		"prices": []any{map[string]any{"model": "sim", "input_usd": "1", "output_usd": "5"}},
 	}, nil)
 	h.must("agent.update", map[string]any{"monthly_ceiling_usd": json.Number("5")}, nil)

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/id"
-	"coffer/internal/modelsim"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/models"
 )
 
 // Trust falls by itself: when people found five of a workflow's last decisions wrong, its next run
@@ -16,7 +16,7 @@ import (
 func TestTrustFalls(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t, 0)
-	d.sim.Play(modelsim.Dictionary)
+	d.sim.Play(models.Dictionary)
 	d.tag(60)
 	d.must("workflow.update", map[string]any{"slug": "filer", "dry_run": false}, nil)
 	run := func() workflow.Run {

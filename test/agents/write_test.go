@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/modelsim"
-	"coffer/internal/pg"
-	"coffer/internal/workflow"
+	"coffer/internal/agents/workflow"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/models"
 )
 
 // writer is a workflow that writes.
@@ -78,11 +78,11 @@ func TestWritesUntilTheLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	ids := h.ids(30)
-	h.sim.Play(modelsim.Sequence(
-		modelsim.Use("update_transactions", update(ids[:12], nil)),
-		modelsim.Use("update_transactions", update(ids[12:24], nil)),
-		modelsim.Use("update_transactions", update(ids[24:], nil)),
-		modelsim.Say("done"),
+	h.sim.Play(models.Sequence(
+		models.Use("update_transactions", update(ids[:12], nil)),
+		models.Use("update_transactions", update(ids[12:24], nil)),
+		models.Use("update_transactions", update(ids[24:], nil)),
+		models.Say("done"),
 	))
 	d := writer()
 	d.MaxWrites = new(20)
@@ -151,21 +151,21 @@ func TestDryRun(t *testing.T) {
 	h := newHouse(t, nil)
 	ids := h.ids(3)
 	var seen []string
-	script := func() modelsim.Script {
-		steps := []modelsim.Answer{
-			modelsim.Use("create_tag", map[string]any{"slug": "odd", "display_name": "Odd"}),
-			modelsim.Use("update_transactions", map[string]any{"operations": []any{map[string]any{
+	script := func() models.Script {
+		steps := []models.Answer{
+			models.Use("create_tag", map[string]any{"slug": "odd", "display_name": "Odd"}),
+			models.Use("update_transactions", map[string]any{"operations": []any{map[string]any{
 				"transaction_id": ids[0], "category": "health_dental", "tags_to_add": []string{"odd"},
 			}}}),
-			modelsim.Use("create_transaction_rule", map[string]any{"rules": []any{map[string]any{
+			models.Use("create_transaction_rule", map[string]any{"rules": []any{map[string]any{
 				"name": "dentists", "conditions": map[string]any{"field": "name", "op": "contains", "value": "dent"},
 				"category_slug": "health_dental",
 			}}}),
-			modelsim.Use("query_transactions", map[string]any{"tags": []string{"odd"}}),
-			modelsim.Say("done"),
+			models.Use("query_transactions", map[string]any{"tags": []string{"odd"}}),
+			models.Say("done"),
 		}
 		n := 0
-		return func(r modelsim.Request) modelsim.Answer {
+		return func(r models.Request) models.Answer {
 			if n == 4 {
 				for _, x := range r.Results() {
 					seen = append(seen, x.Content)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // TestAddedOffline adds 200 payments on a phone that loses its network at random, and whose requests

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // balanceByHand enters a balance that the transactions do not match, reads where the mismatch is and

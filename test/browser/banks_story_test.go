@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/banksim"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/banks"
 )
 
 // TestBanks is a household's first minutes and its first troubles: empty books, a bank that fills
@@ -41,7 +41,7 @@ func firstMinute(t *testing.T, b *browser, h *house, axe string) {
 	b.whole(t, axe)
 	b.do(t, step{Do: "click", Name: "Save"})
 	b.do(t, step{Do: "see", Text: "/^Saved$/"})
-	h.plaid.Script(banksim.Fault{Path: "/transactions/sync", Delay: 4 * time.Second})
+	h.plaid.Script(banks.Fault{Path: "/transactions/sync", Delay: 4 * time.Second})
 	b.do(t, step{Do: "click", Name: "Connect a bank"})
 	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
 	b.do(t, step{Do: "click", Name: "Share my accounts"})
@@ -134,7 +134,7 @@ func signsIn(t *testing.T, b *browser, h *house, axe string) {
 	b.whole(t, axe)
 	b.screen(t, "/accounts", "Reconnect")
 	b.whole(t, axe)
-	h.plaid.Script(banksim.Fault{Path: "/transactions/sync", Delay: 8 * time.Second})
+	h.plaid.Script(banks.Fault{Path: "/transactions/sync", Delay: 8 * time.Second})
 	b.do(t, step{Do: "click", Name: "Reconnect"})
 	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
 	b.do(t, step{Do: "click", Name: "Share my accounts"})

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // accountByHand adds a house that no bank knows, calls it otherwise, closes it, takes that back,

@@ -3,7 +3,7 @@ package browser_test
 import (
 	"testing"
 
-	"coffer/internal/pattern"
+	"coffer/internal/books/finding"
 )
 
 // lookedAt dismisses an alert and undoes it, dismisses it again, and restores it, at a desk and on a
@@ -16,7 +16,7 @@ func lookedAt(t *testing.T, h *house, axe string) {
 			t.Errorf("%d are dismissed, not %d", n, want)
 		}
 	}
-	list, err := h.Patterns.Findings(t.Context(), h.DB, pattern.ListFindings{State: "open", Limit: 500})
+	list, err := h.Findings.Findings(t.Context(), h.DB, finding.ListFindings{State: "open", Limit: 500})
 	if err != nil || len(list.Findings) == 0 {
 		t.Fatal("no findings: ", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // figure is an amount as the screens write it.

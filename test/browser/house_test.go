@@ -16,14 +16,14 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
-	"coffer/internal/signin/signintest"
-	"coffer/internal/web"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
+	"coffer/internal/surface/signin/signintest"
+	"coffer/internal/surface/web"
 )
 
 // A house is the whole service with two banks and an identity provider, as `coffer serve` runs it,
@@ -35,8 +35,8 @@ type house struct {
 	url    string
 	name   string // of its pictures, where there are several houses
 	key    string
-	plaid  *banksim.Plaid
-	teller *banksim.Teller
+	plaid  *banks.Plaid
+	teller *banks.Teller
 	issuer *signintest.Issuer
 	pages  *http.ServeMux
 	seen   map[string]bool // by route
@@ -48,11 +48,11 @@ func newHouse(t *testing.T) *house {
 	size := household.Options{Seed: 11, Transactions: 300, Years: 1, End: time.Now()}
 	h := &house{log: t.Output(), issuer: signintest.New(t), pages: http.NewServeMux(), seen: make(map[string]bool)}
 	var err error
-	if h.plaid, err = banksim.NewPlaid(banksim.PlaidOptions{Household: size}); err != nil {
+	if h.plaid, err = banks.NewPlaid(banks.PlaidOptions{Household: size}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.plaid.Close)
-	if h.teller, err = banksim.NewTeller(banksim.TellerOptions{Household: size, Sandbox: true}); err != nil {
+	if h.teller, err = banks.NewTeller(banks.TellerOptions{Household: size, Sandbox: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.teller.Close)

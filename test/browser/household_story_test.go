@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // TestHouseholdStory runs the household: a key is created with a fresh sign-in, shown once and

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
-	"coffer/internal/web"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/surface/web"
 )
 
 // A payment as somebody writes it down: so many months ago, on that day.

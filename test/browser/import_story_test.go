@@ -49,7 +49,7 @@ func importStory(t *testing.T, h *house, axe, size string) {
 	b.whole(t, axe)
 
 	b.screen(t, "/import", "Past imports")
-	b.do(t, step{Do: "see", Text: "Imported 60 transactions · Tea money.csv · Tea money"})
+	b.do(t, step{Do: "see", Text: "imported 60 transactions into “Tea money” · Tea money.csv"})
 	b.do(t, step{Do: "click", Name: "Undo"})
 	h.becomes(t, before, "limit=500&search=Harbour+Tea")
 	b.do(t, step{Do: "see", Text: "Harbour Bank has no accounts because its import was undone"})
@@ -57,6 +57,26 @@ func importStory(t *testing.T, h *house, axe, size string) {
 	b.do(t, step{Do: "click", Name: "Remove bank"})
 	b.do(t, step{Do: "see", Text: "Harbour Bank removed"})
 	b.whole(t, axe)
+}
+
+// accountsStory brings a file of two accounts into two new ones, and undoes it as one import.
+func accountsStory(t *testing.T, h *house, axe string) {
+	t.Helper()
+	const lunches = "limit=500&search=LUNCH"
+	before := len(h.list(t, lunches))
+	file := filepath.Join("..", "..", "internal", "bank", "statement", "ofx", "testdata", "07-two-accounts.ofx")
+	b := newBrowser(t, "phone")
+	b.enterAt(t, h, "/import", "Drop a bank statement")
+	b.do(t, step{Do: "upload", Name: "Choose file", File: find(t, "a sample", file)})
+	b.do(t, step{Do: "see", Text: "2 accounts in this file"})
+	b.fill(t, "Account name", "Lunch money")
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Import 2 transactions"})
+	b.do(t, step{Do: "see", Text: "Lunch money: 1 new transaction."})
+	h.becomes(t, before+2, lunches)
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Undo import"})
+	h.becomes(t, before, lunches)
 }
 
 // becomes waits until a list has that many transactions.
@@ -103,5 +123,6 @@ func TestRulesAndFiles(t *testing.T) { //nolint:tparallel // one house, and one 
 	t.Run("links phone", func(t *testing.T) { linkStory(t, h, axe, "phone") })    //nolint:paralleltest // as above
 	t.Run("import", func(t *testing.T) { importStory(t, h, axe, "desktop") })     //nolint:paralleltest // as above
 	t.Run("import phone", func(t *testing.T) { importStory(t, h, axe, "phone") }) //nolint:paralleltest // as above
+	t.Run("accounts of a file", func(t *testing.T) { accountsStory(t, h, axe) })  //nolint:paralleltest // as above
 	t.Run("restart", func(t *testing.T) { restartStory(t, h, axe) })              //nolint:paralleltest // as above
 }

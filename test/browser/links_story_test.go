@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // linkStory sees both sides of the pairs of a proposed link, confirms it, and takes that back; then

@@ -288,11 +288,11 @@ func (m *month) undoes(t *testing.T) string {
 	t.Helper()
 	b := m.robin
 	b.do(t, step{Do: "click", Name: "Activity"})
-	b.do(t, step{Do: "see", Text: "Robin categorized 12 Gemüsekiste Ahrweiler transactions as Groceries"})
-	b.do(t, step{Do: "click", Name: "24 changes"})
+	b.do(t, step{Do: "see", Text: "Robin categorized 12 “Gemüsekiste Ahrweiler” transactions as “Groceries”"})
+	b.do(t, step{Do: "click", Name: "12 transactions"})
 	b.reads(t, "Gemüsekiste Ahrweiler … Category … Uncategorized … changed to … Groceries … €46.44")
 	b.do(t, step{Do: "click", Name: "Undo"})
-	b.do(t, step{Do: "click", Name: "Undo 24"})
+	b.do(t, step{Do: "click", Name: "Undo 12"})
 	b.do(t, step{Do: "see", Text: "/^Undone$/"}) // and not what would be undone
 	b.reads(t, "undone by Robin")
 	if n := len(m.list(t, "limit=500&uncategorized=true&tags=needs-review&search=Gemüsekiste+Ahrweiler")); n != 12 {

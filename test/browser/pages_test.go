@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/page"
-	"coffer/internal/pg"
-	"coffer/internal/signin/signintest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/surface/htmlpage"
+	"coffer/internal/surface/signin/signintest"
 )
 
 // TestEveryPage walks through all pages as a person does. On each, the browser reports no error and
@@ -62,12 +62,13 @@ func documents(b *browser, h *house) {
 	b.visit(t, "/", http.StatusOK, "Password") // what a person types leads to the sign-in
 	b.visit(t, "/no/such/page", http.StatusNotFound, "Page not found")
 	b.visit(t, "/link/no-such-token", http.StatusNotFound, "Page not found")
+	b.visit(t, "/link/return?state=none", http.StatusNotFound, "start again to connect the bank")
 	b.visit(t, "/setup/no-such-token", http.StatusNotFound, "Page not found")
 }
 
 // opens returns what the app shows first, or what stands in its place if it is not built.
 func opens(text string) string {
-	if _, err := os.Stat(filepath.Join("..", "..", "internal", "web", "dist", "app", "index.html")); err != nil {
+	if _, err := os.Stat(filepath.Join("..", "..", "internal", "surface", "web", "dist", "app", "index.html")); err != nil {
 		return "doesn't include the web app"
 	}
 	return text
@@ -415,20 +416,20 @@ func TestTheBrowserSees(t *testing.T) {
 	b := newBrowser(t, "phone")
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
-	style := page.NewFile("bad.css", "text/css",
+	style := htmlpage.NewFile("bad.css", "text/css",
 		[]byte(`#wide { overflow-wrap: normal; } #faint { color: #999; background: #aaa; } input { font-size: 10px; } button { height: 12px; min-height: 0; padding: 0; }`))
-	script := page.NewFile("bad.js", "text/javascript", []byte(`console.error("said aloud"); undefined.gone;`))
-	bad := page.Parse(`<link rel="stylesheet" href="` + style.Path + `"><h1>Twice</h1><p id="wide">` +
+	script := htmlpage.NewFile("bad.js", "text/javascript", []byte(`console.error("said aloud"); undefined.gone;`))
+	bad := htmlpage.Parse(`<link rel="stylesheet" href="` + style.Path + `"><h1>Twice</h1><p id="wide">` +
 		strings.Repeat("x", 500) + `</p><img src="{{.}}/dot.png" alt=""><script>console.error("never")</script>
 <input name="nobody" type="search"><button></button><script src="/bad.js"></script><p id="faint">faint</p>`)
 	mux := http.NewServeMux()
-	mux.Handle("GET "+page.Stylesheet.Path, page.Stylesheet)
+	mux.Handle("GET "+htmlpage.Stylesheet.Path, htmlpage.Stylesheet)
 	mux.Handle("GET "+style.Path, style)
 	mux.Handle("GET /bad.js", script)
 	mux.HandleFunc("GET /bad", func(w http.ResponseWriter, _ *http.Request) {
-		_ = page.Page{
+		_ = htmlpage.Page{
 			Title: "Bad", Body: bad, Data: other.URL, Script: script,
-			Allow: page.Sources{Image: []string{other.URL}},
+			Allow: htmlpage.Sources{Image: []string{other.URL}},
 		}.Write(w)
 	})
 	s := httptest.NewServer(mux)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // payeesHouse has a shop that its bank writes in two ways, and others.

@@ -3,7 +3,7 @@ package browser_test
 import (
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // paymentsByHand writes a payment down, undoes it, writes another and corrects it, on a phone.

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/household"
-	"coffer/internal/lan"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/household"
+	"coffer/internal/surface/lan"
 )
 
 // TestOnThePhone opens the app as serve --lan serves it, over HTTPS with the household's own

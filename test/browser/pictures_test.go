@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/id"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 	"github.com/jackc/pgx/v5"
 )
 

@@ -38,6 +38,7 @@ func TestReadmeInTheApp(t *testing.T) {
 		b.do(t, step{Do: "click", Name: "Import"})
 		b.do(t, step{Do: "upload", Name: "Choose file", File: file})
 		b.do(t, step{Do: "see", Text: "Import summary"})
+		b.fill(t, "Account name", "Current")
 		b.fill(t, "Bank", "Harbour Bank")
 		b.do(t, step{Do: "click", Name: "Import 9 transactions"})
 		b.do(t, step{Do: "see", Text: "Imported 9 transactions"})

@@ -3,7 +3,7 @@ package browser_test
 import (
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // recurringPayments opens a contract, confirms it and undoes that, renames it, and dismisses it.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // A reader is somebody whose browser is somewhere, and what coffer then looks like.
@@ -136,12 +136,14 @@ func (r reader) writes(t *testing.T, b *browser) {
 	}
 	b.fill(t, "Amount", "7,50")
 	b.fill(t, "Date", "2026-01-05")
+	b.do(t, step{Do: "quiet"})
 	b.do(t, step{Do: "enter"})
 	b.do(t, step{Do: "see", Text: "Comma added"})
 	b.screen(t, "/transactions", "Add transaction")
 	b.do(t, step{Do: "click", Name: "Add transaction"})
 	b.fill(t, "Amount", "7.50")
 	b.fill(t, "Payee", "Point")
+	b.do(t, step{Do: "quiet"}) // the form has its accounts
 	b.do(t, step{Do: "enter"})
 	b.do(t, step{Do: "see", Text: "Point added"})
 	if n := b.house.count(t, `select count(*) from transaction where origin = 'manual' and amount = 7.50

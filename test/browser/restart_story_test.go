@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // restartStory stops the server in the middle of a job and starts another one: the page that shows

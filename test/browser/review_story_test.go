@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/household"
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
 )
 
 const (

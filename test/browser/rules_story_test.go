@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // ruleStory creates a rule from a transaction, sees what it will change and what is locked or

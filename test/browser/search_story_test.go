@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // findAnything finds payments by words, a tag and amounts, narrows them by every kind of filter with the

@@ -3,7 +3,7 @@ package browser_test
 import (
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // splitAPayment divides a payment at a desk and on a phone, changes a part, joins it again and undoes

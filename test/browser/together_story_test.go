@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/pg"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
 )
 
 // TestTogetherStory has two people and an agent change the same payments. No screen is wrong for
@@ -67,7 +67,7 @@ func sameRow(t *testing.T, h *house, agent, axe string) {
 	}
 	for _, text := range []string{"Robin|Clothing", "Maja|Furniture", "Robin|Pharmacy"} {
 		who, where, _ := strings.Cut(text, "|")
-		robin.do(t, step{Do: "see", Text: who + " categorized 1 " + of.Name + " transaction as " + where})
+		robin.do(t, step{Do: "see", Text: who + " categorized 1 “" + of.Name + "” transaction as “" + where})
 	}
 	robin.whole(t, axe)
 	robin.do(t, step{Do: "click", Name: "Undo"})
@@ -96,9 +96,9 @@ func agentsHour(t *testing.T, h *house, agent, axe string) {
 	b.do(t, step{Do: "click", Name: "Undo all"})
 	b.do(t, step{Do: "see", Text: "Undo everything Tidy-up agent did that day?"})
 	b.do(t, step{Do: "click", Name: "Since .*"})
-	b.do(t, step{Do: "see", Text: "1 won’t change: changed since"})
+	b.do(t, step{Do: "see", Text: "1 field won’t change: changed since"})
 	b.do(t, step{Do: "click", Name: "Show details"})
-	b.do(t, step{Do: "click", Name: "10 changes"})
+	b.do(t, step{Do: "click", Name: "10 transactions"})
 	b.whole(t, axe)
 	b.do(t, step{Do: "click", Name: "Undo 29"})
 	b.do(t, step{Do: "see", Text: "Undid 3 changes by Tidy-up agent"})

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // TestTransactionsStory finds payments, reads one, and changes one and many by keyboard.

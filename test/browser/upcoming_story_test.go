@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // upcomingPayments looks at what is due this month and next, opens the transactions of one, and

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/pg"
-	"coffer/internal/web"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/household"
+	"coffer/internal/surface/web"
 )
 
 // listed is on Transactions once the list has loaded: the sums of a month.
@@ -177,7 +177,7 @@ func planted(t *testing.T, h *house, axe string) {
 // built finds what looking at the app needs, and returns where axe is.
 func built(t *testing.T) string {
 	t.Helper()
-	find(t, "run make web", filepath.Join("..", "..", "internal", "web", "dist", "app", "index.html"))
+	find(t, "run make web", filepath.Join("..", "..", "internal", "surface", "web", "dist", "app", "index.html"))
 	return find(t, "run npm ci in web", filepath.Join("..", "..", "web", "node_modules", "axe-core", "axe.min.js"))
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // yearSpending is what was spent in this year in euros, added up from the rows.

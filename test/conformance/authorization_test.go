@@ -24,11 +24,11 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 )
 
 // authorization are the suite's scenarios for authorisation servers, and how many checks each must

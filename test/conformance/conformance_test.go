@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/auth"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 

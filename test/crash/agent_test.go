@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/id"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/modelsim"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/sim/models"
 )
 
 // pointFile names the file in which a server reads at which point of a run it is to stop, and after
@@ -28,7 +28,7 @@ const pointFile = "TEST_POINT_FILE"
 
 // stopping lets a server stop at a point of a run and say so, so that a kill hits exactly there.
 var stopping = apptest.Mutant{
-	File: "internal/workflow/agent/point.go",
+	File: "internal/agents/run/point.go",
 	Old:  `func at(_ string) {}`,
 	New: `import (
 	"fmt"
@@ -88,7 +88,7 @@ var moments = []moment{
 // An office is a household with an agent that works under the eyes of a killer.
 type office struct {
 	*house
-	sim   *modelsim.Server
+	sim   *models.Server
 	file  string   // the order to stop
 	rows  []string // short ids of transactions
 	round int
@@ -107,12 +107,12 @@ func newOffice(t *testing.T, program string, rounds int) *office {
 	t.Helper()
 	o := &office{file: filepath.Join(t.TempDir(), "point")}
 	var err error
-	if o.sim, err = modelsim.New(modelsim.Options{Script: o.play}); err != nil {
+	if o.sim, err = models.New(models.Options{Script: o.play}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.sim.Close)
 	o.house = open(t, program, pgtest.URL(t), "COFFER_ENCRYPTION_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
-		"COFFER_DATABASE_MAX_CONNS=5", "COFFER_OPENAI_URL="+o.sim.Base(modelsim.OpenAI), pointFile+"="+o.file)
+		"COFFER_DATABASE_MAX_CONNS=5", "COFFER_OPENAI_URL="+o.sim.Base(models.OpenAI), pointFile+"="+o.file)
 	var file strings.Builder
 	file.WriteString("Date,Description,Amount,Transaction ID\n")
 	for n := range rowsARound * rounds {
@@ -152,7 +152,7 @@ func (o *office) must(t *testing.T, method, path, body string, into any) {
 
 // play is the model. It gives the same answer to the same request, which is needed to show that
 // nothing happens twice.
-func (o *office) play(r modelsim.Request) modelsim.Answer {
+func (o *office) play(r models.Request) models.Answer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if s, ok := r.Sheet(); ok {
@@ -161,35 +161,35 @@ func (o *office) play(r modelsim.Request) modelsim.Answer {
 	}
 	type args = map[string]any
 	mine := o.rows[rowsARound*o.round:][:rowsARound]
-	var a modelsim.Answer
+	var a models.Answer
 	switch r.Turn() {
 	case 0:
-		a = modelsim.Use("query_transactions", args{"limit": 5})
+		a = models.Use("query_transactions", args{"limit": 5})
 	case 1:
-		a = modelsim.Use("update_transactions", args{
+		a = models.Use("update_transactions", args{
 			"transaction_ids": mine, "set": args{"category": "health_dental", "note": "because"},
 		}).Use("add_transaction_comment", args{"transaction_id": mine[0], "content": "Filed."})
 	case 2:
-		a = modelsim.Use("create_transaction_rule", args{"rules": []any{args{
+		a = models.Use("create_transaction_rule", args{"rules": []any{args{
 			"name":       fmt.Sprint("rule of round ", o.round),
 			"conditions": args{"field": "name", "op": "contains", "value": "shop"}, "category_slug": "health_dental",
 		}}})
 	case 3:
-		a = modelsim.Use("apply_rules", args{"dry_run": true, "wait_seconds": 5})
+		a = models.Use("apply_rules", args{"dry_run": true, "wait_seconds": 5})
 	default:
-		a = modelsim.Say("Everything is filed.")
+		a = models.Say("Everything is filed.")
 	}
 	return o.stalled(r.Turn(), a)
 }
 
 // stalled is an answer that does not come, or not whole, if that is ordered for the turn.
-func (o *office) stalled(turn int, a modelsim.Answer) modelsim.Answer {
+func (o *office) stalled(turn int, a models.Answer) models.Answer {
 	if o.stall == "" || turn != o.turn {
 		return a
 	}
-	fault := modelsim.Fault{Delay: time.Minute}
+	fault := models.Fault{Delay: time.Minute}
 	if o.stall == "streaming" {
-		fault = modelsim.Fault{After: 150, End: modelsim.Hang}
+		fault = models.Fault{After: 150, End: models.Hang}
 	}
 	o.stall = ""
 	close(o.ready)
@@ -490,7 +490,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 
 // apart commits the effect of a call and its lines in two transactions.
 var apart = apptest.Mutant{
-	File: "internal/workflow/agent/step.go",
+	File: "internal/agents/run/step.go",
 	Old: `		return r.lines(ctx, tx, c, outs, say, next, began)
 	})
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/id"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 )
 
 const (
@@ -159,7 +159,7 @@ func TestKilledServersLoseNothing(t *testing.T) {
 
 // cursorFirst commits the cursor before the rows of the last page.
 var cursorFirst = apptest.Mutant{
-	File: "internal/feed/store.go",
+	File: "internal/connections/connection/store.go",
 	Old: `	r.note(page, bad)
 `,
 	New: `	r.note(page, bad)

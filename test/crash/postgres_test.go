@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -51,13 +51,19 @@ func (d *diligent) write(ctx context.Context, h *house, slug string) {
 			d.acked = append(d.acked, slug)
 			d.mu.Unlock()
 			return
-		case err != nil && ctx.Err() == nil || err == nil && status != http.StatusServiceUnavailable &&
-			!strings.Contains(string(answer), "IDEMPOTENCY_IN_PROGRESS"):
+		case err != nil && ctx.Err() == nil || err == nil && !again(status, answer):
 			d.strange.CompareAndSwap(nil, new(fmt.Sprintf("%d %s %v", status, answer, err)))
 		}
 		d.refused.Add(1)
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// again reports whether an answer asks the caller to try again: the database is away, the caller has
+// too many calls under way, or one with the same key.
+func again(status int, answer []byte) bool {
+	return status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests ||
+		strings.Contains(string(answer), "IDEMPOTENCY_IN_PROGRESS")
 }
 
 // PostgreSQL is stopped at once, again and again, in the middle of syncs and writes. The server

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/modelsim"
+	"coffer/internal/sim/models"
 )
 
 // sheetMoments are the points at which a run that works through sheets is killed. A run has three
@@ -34,12 +34,12 @@ func roundsOfSheets() int {
 }
 
 // decideSheet is sure of every row but the first.
-func decideSheet(s modelsim.Sheet) modelsim.Answer {
-	var rows []modelsim.Decision
+func decideSheet(s models.Sheet) models.Answer {
+	var rows []models.Decision
 	for _, row := range s.Rows {
-		d := modelsim.Decision{Row: row.Row, Category: "health_dental", Note: "a dentist", Sure: true}
+		d := models.Decision{Row: row.Row, Category: "health_dental", Note: "a dentist", Sure: true}
 		if row.Row == 1 {
-			d = modelsim.Decision{Row: row.Row, Note: "cannot tell"}
+			d = models.Decision{Row: row.Row, Note: "cannot tell"}
 		}
 		rows = append(rows, d)
 	}

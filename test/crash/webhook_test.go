@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/banksim"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/sim/banks"
 )
 
 const (
@@ -32,7 +32,7 @@ func webhookRounds() int {
 // A notice is a delivery and what its sender knows of it.
 type notice struct {
 	provider string
-	banksim.Delivery
+	banks.Delivery
 	accepted bool // was answered 200
 	sent     int
 }

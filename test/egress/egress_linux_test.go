@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/auth"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"coffer/internal/op"
+	"coffer/internal/platform/op"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 

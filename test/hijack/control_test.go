@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/auth"
-	"coffer/internal/op"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/op"
 )
 
 // unseen are declarations whose removal the frame cannot show, with the reason.
@@ -98,7 +98,7 @@ func TestHijackNoticesRemovedGuards(t *testing.T) {
 
 // rowsOnly counts transactions and nothing else.
 var rowsOnly = apptest.Mutant{
-	File: "internal/journal/budget.go",
+	File: "internal/books/journal/budget.go",
 	Old:  `	return len(subjects) + n.Writes`,
 	New: `	for _, e := range entries {
 		if e.Subject != Transaction {

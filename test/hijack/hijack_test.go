@@ -23,11 +23,11 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
-	"coffer/internal/id"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -255,6 +255,7 @@ type tally struct {
 func (h *house) attack(t *testing.T, key string, calls, attackers int, baits []string, routes []route) *tally {
 	t.Helper()
 	score := &tally{times: map[string]time.Duration{}, failed: map[string]int{}}
+	h.rounds++ // each round draws anew
 	me, err := h.Auth.Key(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +273,7 @@ func (h *house) attack(t *testing.T, key string, calls, attackers int, baits []s
 		}
 		offered = len(list.Tools) + len(routes)
 		a := &attacker{
-			Rand: rand.New(rand.NewPCG(uint64(n), 7)), tools: list.Tools, loot: spoils, baits: baits, session: s,
+			Rand: rand.New(rand.NewPCG(uint64(n), uint64(6+h.rounds))), tools: list.Tools, loot: spoils, baits: baits, session: s,
 			routes: routes, url: h.url, key: key, client: http.DefaultClient,
 		}
 		all.Go(func() {
@@ -407,6 +408,12 @@ func TestHijackedAgent(t *testing.T) {
 	wrote := h.attack(t, writer, calls, 4, baits, routes)
 	took := time.Since(start)
 	h.settle(t)
+	// What the attackers draw depends on who is first: a round more until they have done enough of each.
+	for round := 0; round < 20 && len(h.missed(t, since, calls)) > 0; round++ {
+		more := h.attack(t, writer, calls/10, 4, baits, routes)
+		wrote.broken = append(wrote.broken, more.broken...)
+		h.settle(t)
+	}
 	if got := h.frame(t); got != frame {
 		t.Errorf("what no agent may touch was touched:\n%s", gocmp.Diff(frame, got))
 	}
@@ -417,9 +424,10 @@ func TestHijackedAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.beyond(t, h.wrote(t, "writer"), calls)
+	for _, m := range h.missed(t, since, calls) {
+		t.Error(m)
+	}
 	harmed := h.books(t) != before
-	h.everywhere(t, since)
 	start = time.Now()
 	reverted := h.undo(t, since)
 	if got := h.books(t); got != before {
@@ -463,31 +471,27 @@ func (h *house) spend(t *testing.T, key string, calls int, baits []string, route
 	return broken, h.wrote(t, "miser")
 }
 
-// beyond makes sure that writes other than to transactions alone would have exceeded the small
-// budget. Otherwise a limit that counts only transactions would seem to work.
-func (h *house) beyond(t *testing.T, wrote map[string]int, calls int) {
+// missed lists what the attack has done too little of to show anything. It must reach every kind of
+// thing that the journal knows, files among them. And writes other than to transactions alone must
+// exceed the small budget: otherwise a limit that counts only transactions would seem to work.
+func (h *house) missed(t *testing.T, since int64, calls int) []string {
 	t.Helper()
+	var out []string
+	wrote := h.wrote(t, "writer")
 	balances, err := pg.Value[int](t.Context(), h.DB, `select count(*)::int from change c
 		join entry e on e.change_id = c.id where c.actor_name = 'writer' and e.field like 'balance:%'`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("the writer wrote %v, and stated %d balances", wrote, balances)
+	wrote["balance"] = balances
 	least := calls / 2_000
-	for _, kind := range []string{"account", "counterparty", "target", "account_link", "tag", "rule", "category", "tagged"} {
+	for _, kind := range []string{
+		"account", "counterparty", "target", "account_link", "tag", "rule", "category", "tagged", "balance",
+	} {
 		if wrote[kind] < least {
-			t.Errorf("%d writes of %s are too few to show that they are counted", wrote[kind], kind)
+			out = append(out, fmt.Sprintf("%d writes of %s are too few to show that they are counted", wrote[kind], kind))
 		}
 	}
-	if balances < least {
-		t.Errorf("%d stated balances are too few to show that they are counted", balances)
-	}
-}
-
-// everywhere makes sure that the attack reached every kind of thing that the journal knows, files
-// among them.
-func (h *house) everywhere(t *testing.T, since int64) {
-	t.Helper()
 	type hit struct {
 		Kind    string `db:"kind"`
 		Changes int    `db:"changes"`
@@ -504,10 +508,11 @@ func (h *house) everywhere(t *testing.T, since int64) {
 	}
 	for _, hit := range hits {
 		if hit.Changes == 0 {
-			t.Errorf("the attack changed no %s", hit.Kind)
+			out = append(out, "the attack changed no "+hit.Kind)
 		}
 	}
-	t.Log(hits)
+	t.Logf("the writer wrote %v; changes by kind: %v", wrote, hits)
+	return out
 }
 
 // slowest lists the slowest calls.

@@ -12,19 +12,19 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/agents/workflow"
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/auth"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/modelsim"
 	"coffer/internal/notify"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
-	"coffer/internal/workflow"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
+	"coffer/internal/sim/models"
 )
 
 const ring = "c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="
@@ -33,20 +33,21 @@ const ring = "c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="
 type house struct {
 	*app.App
 	url     string
-	bank    *banksim.Plaid
+	bank    *banks.Plaid
 	person  string   // a person's key
 	secrets []string // in every shape in which they are known here
 
 	transactions []string // that were there before anybody did harm
 	connections  []string
 	links        []string
+	rounds       int // of attacks
 }
 
 // newHouse seeds a household, links a bank and syncs it, and leaves something of everything lying
 // about that an agent could ruin. Each of before is called when everything is wired and nothing runs.
 func newHouse(t *testing.T, before ...func(*app.App)) *house {
 	t.Helper()
-	bank, err := banksim.NewPlaid(banksim.PlaidOptions{
+	bank, err := banks.NewPlaid(banks.PlaidOptions{
 		ClientID: "canary-client", Secret: "canary-plaid-secret",
 		Household: household.Options{Seed: 3, Transactions: 150, Years: 1},
 	})
@@ -196,15 +197,15 @@ func (h *house) hang(t *testing.T) {
 // wait, have plans, and could be started.
 func (h *house) employ(t *testing.T) {
 	t.Helper()
-	sim, err := modelsim.New(modelsim.Options{Script: func(modelsim.Request) modelsim.Answer {
-		return modelsim.Answer{Text: "Nothing to do."}
+	sim, err := models.New(models.Options{Script: func(models.Request) models.Answer {
+		return models.Answer{Text: "Nothing to do."}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
 	h.send(t, http.MethodPut, "/api/v1/settings/models", fmt.Sprintf(`{"provider":"openai_compatible","base_url":%q,
-		"prices":[{"model":"sim","input_usd":"0","output_usd":"0"}]}`, sim.Base(modelsim.OpenAI)))
+		"prices":[{"model":"sim","input_usd":"0","output_usd":"0"}]}`, sim.Base(models.OpenAI)))
 	for n := range 6 {
 		h.post(t, "/api/v1/prompt-blocks", fmt.Sprintf(`{"slug":"manners-%d","title":"Manners","body":"Be brief."}`, n))
 		h.post(t, "/api/v1/workflows", fmt.Sprintf(`{"slug":"clerk-%d","name":"Clerk","prompt":"File what waits.",

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/op"
+	"coffer/internal/platform/op"
 )
 
 // A route is an op as an attacker sees it over REST.

@@ -14,16 +14,16 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/agents/run"
+	"coffer/internal/agents/workflow"
 	"coffer/internal/app"
-	"coffer/internal/id"
-	"coffer/internal/model"
-	"coffer/internal/model/all"
-	"coffer/internal/modelsim"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/setting"
-	"coffer/internal/workflow"
-	"coffer/internal/workflow/agent"
+	"coffer/internal/llm"
+	"coffer/internal/llm/all"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/settings"
+	"coffer/internal/sim/models"
 )
 
 const modelKey = "canary-model-key-93751"
@@ -31,12 +31,12 @@ const modelKey = "canary-model-key-93751"
 // A stage is a house whose workflows ask a model that plays scripts against the household.
 type stage struct {
 	*house
-	sim    *modelsim.Server
+	sim    *models.Server
 	prey   prey
 	visits *atomic.Int64 // of an address that only the attackers name
 
 	mu       sync.Mutex
-	plays    map[string]modelsim.Script // by the name of the model
+	plays    map[string]models.Script // by the name of the model
 	requests int
 	leaks    []string
 }
@@ -44,34 +44,34 @@ type stage struct {
 // hasty are the model servers of the settings, asked with less patience than usual: nobody waits
 // for an hour here.
 type hasty struct {
-	*setting.Settings
+	*settings.Settings
 	base string
 }
 
-func (m hasty) Model(_ context.Context, provider string) (model.Client, error) {
+func (m hasty) Model(_ context.Context, provider string) (llm.Client, error) {
 	spec, err := all.Find(provider)
 	if err != nil {
 		return nil, err
 	}
-	limits := model.Usual
+	limits := llm.Usual
 	limits.First, limits.Between, limits.Whole, limits.Retries = 5*time.Second, time.Second, 2*time.Second, 0
-	return spec.New(model.Config{BaseURL: m.base, Key: modelKey, Limits: limits})
+	return spec.New(llm.Config{BaseURL: m.base, Key: modelKey, Limits: limits})
 }
 
 // newStage furnishes a house with what attackers want, and with texts that order them about.
 func newStage(t *testing.T, names []string) *stage {
 	t.Helper()
-	s := &stage{plays: map[string]modelsim.Script{}}
-	sim, err := modelsim.New(modelsim.Options{Key: modelKey, Script: s.play, Piece: 4096})
+	s := &stage{plays: map[string]models.Script{}}
+	sim, err := models.New(models.Options{Key: modelKey, Script: s.play, Piece: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
 	s.sim = sim
 	s.house = newHouse(t, func(a *app.App) {
-		w := agent.New(agent.Config{
+		w := run.New(run.Config{
 			DB: a.DB, Store: &workflow.Store{Journal: a.Journal, Reports: a.Reports}, Journal: a.Journal, Books: a.Books,
-			Reports: a.Reports, Models: hasty{a.Setting, sim.Base(modelsim.OpenAI)},
+			Reports: a.Reports, Models: hasty{a.Setting, sim.Base(models.OpenAI)},
 		})
 		w.Use(a.Runner, a.Ops())
 		a.Jobs.Add(a.Workflows.Kind(w.Work))
@@ -81,7 +81,7 @@ func newStage(t *testing.T, names []string) *stage {
 		prices = append(prices, fmt.Sprintf(`{"model":%q,"input_usd":"1","output_usd":"5"}`, n))
 	}
 	s.send(t, http.MethodPut, "/api/v1/settings/models", fmt.Sprintf(
-		`{"provider":"openai_compatible","base_url":%q,"key":%q,"prices":[%s]}`, sim.Base(modelsim.OpenAI), modelKey,
+		`{"provider":"openai_compatible","base_url":%q,"key":%q,"prices":[%s]}`, sim.Base(models.OpenAI), modelKey,
 		strings.Join(prices, ",")))
 	s.send(t, http.MethodPatch, "/api/v1/settings/agents", `{"writes_per_day":1000000}`)
 	sealed, err := pg.Values[string](t.Context(), s.DB, `select encode(key, 'hex') from model_setting
@@ -182,7 +182,7 @@ func (s *stage) plant(t *testing.T, address string) {
 }
 
 // play is the model: it looks at every request for secrets, and plays the script of its name.
-func (s *stage) play(r modelsim.Request) modelsim.Answer {
+func (s *stage) play(r models.Request) models.Answer {
 	header := r.Header.Clone()
 	if header.Get("Authorization") == "Bearer "+modelKey { // the one place where it belongs
 		header.Del("Authorization")
@@ -205,7 +205,7 @@ type villain struct {
 	// definition replaces members of the workflow's usual definition.
 	definition args
 	// script returns the model of one run.
-	script func(p prey, dice *rand.Rand) modelsim.Script
+	script func(p prey, dice *rand.Rand) models.Script
 	// wire is set if it attacks by the form of its answers, and writes nothing.
 	wire bool
 	// tries are routes that its calls must have taken in the whole test, or it attacked nothing.

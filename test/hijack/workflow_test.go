@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/id"
-	"coffer/internal/pg"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/pg"
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
@@ -198,12 +198,12 @@ func (s *stage) takeBack(t *testing.T, runs []id.ID) {
 
 // yes makes the gate answer "do" to everything.
 var yes = apptest.Mutant{
-	File: "internal/workflow/agent/gate.go",
-	Old: `	t := treatments[o.Tool]
-	v := verdict{route: planned, reach: t.reach}
+	File: "internal/agents/run/gate.go",
+	Old: `	t := o.Runs
+	v := verdict{route: planned, reach: t.Reach}
 `,
-	New: `	t := treatments[o.Tool]
-	v := verdict{route: done, reach: t.reach}
+	New: `	t := o.Runs
+	v := verdict{route: done, reach: t.Reach}
 	if v.route == done {
 		return v
 	}

@@ -11,10 +11,10 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
 	"pgregory.net/rapid"
 )
 

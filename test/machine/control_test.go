@@ -17,30 +17,30 @@ var taken = []struct {
 	mutant []apptest.Mutant
 }{
 	{"rows that an import restores are matched again", []apptest.Mutant{{
-		File: "internal/ledger/merge.go",
+		File: "internal/books/ledger/merge.go",
 		Old:  "if err := b.followed(ctx, tx, out.lifted); err != nil {",
 		New:  "if err := b.followed(ctx, tx, nil); err != nil {",
 	}}},
 	{"agents leave what a person merged", []apptest.Mutant{{
-		File: "internal/journal/change.go",
+		File: "internal/books/journal/change.go",
 		Old:  "if whole && heldWhole(",
 		New:  "if false && whole && heldWhole(",
 	}, {
-		File: "internal/journal/change.go",
+		File: "internal/books/journal/change.go",
 		Old:  "; whole && left != nil {",
 		New:  "; false && whole && left != nil {",
 	}}},
 	{"rows are moved back before they are judged", []apptest.Mutant{{
-		File: "internal/ledger/move.go",
+		File: "internal/books/ledger/move.go",
 		Old:  "func (moves) Places() {}",
 		New:  "func (moves) places() {}\n\nvar _ = moves.places",
 	}, {
-		File: "internal/journal/change.go",
+		File: "internal/books/journal/change.go",
 		Old:  "; whole && left != nil {",
 		New:  "; false && whole && left != nil {",
 	}}},
 	{"mirrors form no circle", []apptest.Mutant{{
-		File: "internal/accountlink/subject.go",
+		File: "internal/books/accountlink/subject.go",
 		Old:  "if err := noCircle(circles(ctx, tx, was, to)); err != nil {",
 		New:  "if err := noCircle(false, nil); err != nil {",
 	}}},

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // A frozen is a database that can be made again what it was, in milliseconds and while it is

@@ -18,12 +18,12 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/auth"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 )
 
 // A house is the household with which every sequence begins, served: its keys, its bank and its
@@ -34,8 +34,8 @@ type house struct {
 	url      string
 	log      *apptest.Log
 	keys     map[string]string // by name of who acts
-	bank     *banksim.Plaid
-	book     *banksim.Book
+	bank     *banks.Plaid
+	book     *banks.Book
 	bankConn string
 	sources  []*source
 	made     int // sequences, which number the bank's rows
@@ -51,7 +51,7 @@ const (
 // manual account.
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	bank, err := banksim.NewPlaid(banksim.PlaidOptions{
+	bank, err := banks.NewPlaid(banks.PlaidOptions{
 		ClientID: "client", Secret: "secret", Household: household.Options{Seed: 5, Transactions: 1},
 	})
 	if err != nil {
@@ -131,7 +131,7 @@ func (h *house) chooseBankAccounts(t *testing.T) {
 				name = src.name
 			}
 		}
-		h.book.SetAccount(a.ID, func(a *banksim.Account) {
+		h.book.SetAccount(a.ID, func(a *banks.Account) {
 			a.Name, a.OfficialName, a.Currency, a.Type, a.Subtype = nameOf(name), "", "EUR", "depository", "checking"
 		})
 	}

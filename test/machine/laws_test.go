@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/journal"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/pg"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/pg"
 	"pgregory.net/rapid"
 )
 

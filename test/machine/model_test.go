@@ -3,7 +3,7 @@ package machine_test
 import (
 	"fmt"
 
-	"coffer/internal/money"
+	"coffer/internal/platform/money"
 )
 
 // A payment is money that moved once, however many sources report it. No two have the same amount,
@@ -85,8 +85,8 @@ func newModel() *model {
 }
 
 // tell records that a source reported a payment when it had so many accounts: if its account was
-// removed, and removed again by the undo of an undo, the next file makes another one. An agent's import leaves stored rows alone, so it
-// only sets an upper bound.
+// removed, and removed again by the undo of an undo, the next file makes another one. An agent's
+// import leaves stored rows alone, so it only sets an upper bound.
 func (m *model) tell(s *source, accounts int, p *payment, sure bool) {
 	if m.told[p] == nil {
 		m.told[p] = map[string]bool{}

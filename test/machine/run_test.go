@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"coffer/internal/banksim"
-	"coffer/internal/errs"
-	"coffer/internal/pg"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/pg"
+	"coffer/internal/sim/banks"
 	"pgregory.net/rapid"
 )
 
@@ -238,7 +238,7 @@ func (r *run) put(b *bankRow) {
 		panic(err) // a test's own mistake
 	}
 	b.there = true
-	r.book.Add(banksim.Row{
+	r.book.Add(banks.Row{
 		ID: b.id, AccountID: b.of.bank, Date: d, Amount: amountOf(b.cents), Currency: "EUR", Name: nameOf(b.what.name),
 		Channel: "in store",
 	})

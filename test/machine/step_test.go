@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"coffer/internal/money"
-	"coffer/internal/pg"
-	"coffer/internal/text"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
 	"pgregory.net/rapid"
 )
 

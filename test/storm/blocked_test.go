@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/job"
-	"coffer/internal/pg"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/pg"
 )
 
 // idleKind is a job that holds its lease until the test ends it.

@@ -18,13 +18,13 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/auth"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/job"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/seal"
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/seal"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 )
 
 // unguarded are connections without a reserve and without an end to waiting for a lock.
@@ -32,7 +32,7 @@ var unguarded = pg.Options{MaxConns: 10, LockTimeout: -1}
 
 // unshared is a pool of which one caller may take all connections.
 var unshared = apptest.Mutant{
-	File: "internal/pg/pg.go",
+	File: "internal/platform/pg/pg.go",
 	Old:  `shares: newShares(int(cfg.MaxConns))`,
 	New:  `shares: newShares(1 << 20)`,
 }
@@ -72,7 +72,7 @@ type house struct {
 // test.
 func newHouse(t *testing.T, o pg.Options, rows int, kinds ...job.Kind) *house {
 	t.Helper()
-	bank, err := banksim.NewPlaid(banksim.PlaidOptions{
+	bank, err := banks.NewPlaid(banks.PlaidOptions{
 		ClientID: "client", Secret: "secret",
 		Household: household.Options{Seed: 5, Transactions: rows, Years: 3},
 	})

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/pg"
+	"coffer/internal/platform/pg"
 )
 
 // How slow others may become. A machine that is slow by itself is allowed to be: the bound is then

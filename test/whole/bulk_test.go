@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/ledger"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // bulk files all transactions that carry a tag and takes the tag off, as somebody who works an inbox.

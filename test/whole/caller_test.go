@@ -10,15 +10,15 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"coffer/internal/counterparty"
-	"coffer/internal/errs"
-	"coffer/internal/filing"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/ledger"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/rulebook"
+	"coffer/internal/books/category"
+	"coffer/internal/books/counterparty"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/rules/rulebook"
 )
 
 // A caller does whatever comes to its mind.
@@ -165,40 +165,40 @@ func (c *caller) aboutCategories(ctx context.Context, fresh string) error {
 	a, b := c.category(), c.category()
 	switch c.dice.IntN(6) {
 	case 0:
-		in := filing.CreateCategory{Slug: a, Name: &fresh}
+		in := category.CreateCategory{Slug: a, Name: &fresh}
 		if c.dice.IntN(2) == 0 {
 			in.ParentID = new(one(c, "qa", "qb", "qc"))
 		}
 		return c.do(ctx, func(ctx context.Context, tx pg.Tx) error {
 			_,
-				err := c.filing.CreateCategory(ctx, tx, in)
+				err := c.categories.CreateCategory(ctx, tx, in)
 			return err
 		})
 	case 1, 2:
-		in := filing.PatchCategory{ID: one(c, a, "food_and_drink"), Name: &fresh}
+		in := category.PatchCategory{ID: one(c, a, "food_and_drink"), Name: &fresh}
 		if c.dice.IntN(3) == 0 {
 			in.ParentID = op.Null[string]{Set: true, Value: new(one(c, "qa", "qb", "qc"))}
 		}
 		return c.do(ctx, func(ctx context.Context, tx pg.Tx) error {
 			_,
-				err := c.filing.PatchCategory(ctx, tx, in)
+				err := c.categories.PatchCategory(ctx, tx, in)
 			return err
 		})
 	case 3:
 		return c.do(ctx, func(ctx context.Context, tx pg.Tx) error {
-			_, err := c.filing.DeleteCategory(ctx, tx, filing.DeleteCategory{ID: a, MoveTo: one(c, nil, &b)})
+			_, err := c.categories.DeleteCategory(ctx, tx, category.DeleteCategory{ID: a, MoveTo: one(c, nil, &b)})
 			return err
 		})
 	case 4:
 		tsv := fmt.Sprintf("slug\tdisplay_name\tmerge_into\n%s\t%s\t\n%s\tgone\t%s\n", "qc", fresh,
 			one(c, "qba", "qab"), one(c, "qaa", "qb"))
 		return c.do(ctx, func(ctx context.Context, tx pg.Tx) error {
-			_, err := c.filing.ImportCategories(ctx, tx, filing.ImportCategories{TSV: tsv})
+			_, err := c.categories.ImportCategories(ctx, tx, category.ImportCategories{TSV: tsv})
 			return err
 		})
 	default:
 		return c.do(ctx, func(ctx context.Context, tx pg.Tx) error {
-			_, err := c.filing.MergeCategory(ctx, tx, filing.MergeCategory{ID: a, Into: b})
+			_, err := c.categories.MergeCategory(ctx, tx, category.MergeCategory{ID: a, Into: b})
 			return err
 		})
 	}
@@ -210,11 +210,11 @@ func (c *caller) aboutTags(ctx context.Context, fresh string) error {
 	return c.do(ctx, func(ctx context.Context, tx pg.Tx) (err error) {
 		switch n {
 		case 0:
-			_, err = c.filing.CreateTag(ctx, tx, filing.CreateTag{Slug: slug, Name: &fresh})
+			_, err = c.categories.CreateTag(ctx, tx, category.CreateTag{Slug: slug, Name: &fresh})
 		case 1:
-			_, err = c.filing.PatchTag(ctx, tx, filing.PatchTag{Slug: slug, Name: &fresh})
+			_, err = c.categories.PatchTag(ctx, tx, category.PatchTag{Slug: slug, Name: &fresh})
 		default:
-			_, err = c.filing.DeleteTag(ctx, tx, filing.TagRef{Slug: slug})
+			_, err = c.categories.DeleteTag(ctx, tx, category.TagRef{Slug: slug})
 		}
 		return err
 	})
@@ -310,7 +310,7 @@ func (c *caller) long(ctx context.Context) error {
 			if at, err = journal.Continue(ctx, tx, change); err != nil {
 				return err
 			}
-			where, err := c.filing.Keep(ctx, tx, "category", c.category())
+			where, err := c.categories.Keep(ctx, tx, "category", c.category())
 			if err != nil {
 				return err
 			}

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/counterparty"
-	"coffer/internal/filing"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/ledger"
-	"coffer/internal/op"
-	"coffer/internal/pg"
+	"coffer/internal/books/category"
+	"coffer/internal/books/counterparty"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // in runs f in a transaction, in the name of Ada.
@@ -106,15 +106,15 @@ func TestRevertsInPartsStayApart(t *testing.T) {
 	var both, between id.ID
 	newest := func() id.ID { return h.list(t)[0] }
 	h.in(t, func(ctx context.Context, tx pg.Tx) error {
-		_, err := h.filing.ImportCategories(ctx, tx,
-			filing.ImportCategories{TSV: "slug\tdisplay_name\nqc\tnew\nqa\trenamed\n"})
+		_, err := h.categories.ImportCategories(ctx, tx,
+			category.ImportCategories{TSV: "slug\tdisplay_name\nqc\tnew\nqa\trenamed\n"})
 		return err
 	})
 	both = newest()
 	h.file(t, h.txs[5], "qc") // what leads back to this needs the category
 	h.file(t, h.txs[5], "qb")
 	h.in(t, func(ctx context.Context, tx pg.Tx) error {
-		_, err := h.filing.PatchCategory(ctx, tx, filing.PatchCategory{ID: "qa", Name: new("renamed again")})
+		_, err := h.categories.PatchCategory(ctx, tx, category.PatchCategory{ID: "qa", Name: new("renamed again")})
 		return err
 	})
 	between = newest()
@@ -147,7 +147,7 @@ func TestLongChangesStayInOrder(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			where, err := h.filing.Keep(ctx, tx, "category", category)
+			where, err := h.categories.Keep(ctx, tx, "category", category)
 			if err != nil {
 				return err
 			}
@@ -252,7 +252,7 @@ func TestMergesTakeAlongWhatIsBeingEdited(t *testing.T) {
 		if _, err := tx.Exec(ctx, many); err != nil {
 			return err
 		}
-		_, err := h.filing.MergeCategory(ctx, tx, filing.MergeCategory{ID: "qaa", Into: "qab"})
+		_, err := h.categories.MergeCategory(ctx, tx, category.MergeCategory{ID: "qaa", Into: "qab"})
 		return err
 	})
 	if err != nil {
@@ -288,32 +288,32 @@ func TestDeletedCategoriesAreInNobodysWay(t *testing.T) {
 	h := newHouse(t)
 	before := h.meaning(t)
 	h.in(t, func(ctx context.Context, tx pg.Tx) error {
-		if _, err := h.filing.CreateCategory(ctx, tx, filing.CreateCategory{
+		if _, err := h.categories.CreateCategory(ctx, tx, category.CreateCategory{
 			Slug: "qd", Name: new("d"),
 			ParentID: new("qa"),
 		}); err != nil {
 			return err
 		}
-		if _, err := h.filing.PatchCategory(ctx, tx, filing.PatchCategory{
+		if _, err := h.categories.PatchCategory(ctx, tx, category.PatchCategory{
 			ID:       "qd",
 			ParentID: op.Null[string]{Set: true},
 		}); err != nil {
 			return err
 		}
 		for range 2 {
-			if _, err := h.filing.CreateCategory(ctx, tx,
-				filing.CreateCategory{Slug: "qda", Name: new("da"), ParentID: new("qd")}); err != nil {
+			if _, err := h.categories.CreateCategory(ctx, tx,
+				category.CreateCategory{Slug: "qda", Name: new("da"), ParentID: new("qd")}); err != nil {
 				return err
 			}
-			if _, err := h.filing.DeleteCategory(ctx, tx, filing.DeleteCategory{ID: "qda"}); err != nil {
+			if _, err := h.categories.DeleteCategory(ctx, tx, category.DeleteCategory{ID: "qda"}); err != nil {
 				return err
 			}
-			if _, err := h.filing.PatchCategory(ctx, tx,
-				filing.PatchCategory{ID: "qd", ParentID: op.Null[string]{Set: true, Value: new("qb")}}); err != nil {
+			if _, err := h.categories.PatchCategory(ctx, tx,
+				category.PatchCategory{ID: "qd", ParentID: op.Null[string]{Set: true, Value: new("qb")}}); err != nil {
 				return err
 			}
-			if _, err := h.filing.PatchCategory(ctx, tx,
-				filing.PatchCategory{ID: "qd", ParentID: op.Null[string]{Set: true}}); err != nil {
+			if _, err := h.categories.PatchCategory(ctx, tx,
+				category.PatchCategory{ID: "qd", ParentID: op.Null[string]{Set: true}}); err != nil {
 				return err
 			}
 		}

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"coffer/internal/app/apptest"
-	"coffer/internal/errs"
-	"coffer/internal/id"
-	"coffer/internal/journal"
-	"coffer/internal/ledger"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/rulebook"
-	"coffer/internal/text"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
+	"coffer/internal/rules/rulebook"
 )
 
 // undoMany undoes changes together, in the name of an actor.

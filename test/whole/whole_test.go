@@ -15,21 +15,21 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/account"
 	"coffer/internal/app/apptest"
-	"coffer/internal/counterparty"
-	"coffer/internal/filing"
-	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/journal"
-	"coffer/internal/ledger"
-	"coffer/internal/ledger/ledgertest"
-	"coffer/internal/money"
-	"coffer/internal/op"
-	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/rulebook"
-	"coffer/internal/text"
+	"coffer/internal/books/account"
+	"coffer/internal/books/category"
+	"coffer/internal/books/counterparty"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/books/ledger/ledgertest"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/job"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/pg/pgtest"
+	"coffer/internal/platform/text"
+	"coffer/internal/rules/rulebook"
 )
 
 const (
@@ -41,18 +41,18 @@ var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-000000000
 
 // A house is a household with few things in it, over which callers can quarrel.
 type house struct {
-	db      *pg.DB
-	filing  *filing.Filing
-	books   *ledger.Books
-	others  *counterparty.Counterparties
-	jobs    *job.Jobs
-	rules   *rulebook.Rulebook
-	journal *journal.Journal
-	undos   *journal.Undo
-	txs     []id.ID
-	calls   atomic.Int64
-	refused sync.Map // by code
-	spoiled bool     // nobody wonders why something is left
+	db         *pg.DB
+	categories *category.Categories
+	books      *ledger.Books
+	others     *counterparty.Counterparties
+	jobs       *job.Jobs
+	rules      *rulebook.Rulebook
+	journal    *journal.Journal
+	undos      *journal.Undo
+	txs        []id.ID
+	calls      atomic.Int64
+	refused    sync.Map // by code
+	spoiled    bool     // nobody wonders why something is left
 }
 
 func newHouse(t *testing.T) *house {
@@ -66,13 +66,13 @@ func newHouse(t *testing.T) *house {
 	}
 	t.Cleanup(db.Close)
 	h := &house{
-		db: db, filing: filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}),
+		db: db, categories: category.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}),
 		jobs: job.New(db, slog.New(slog.DiscardHandler)),
 	}
-	h.books = ledger.New(db, h.filing)
-	h.others = counterparty.New(h.filing, h.books)
-	h.rules = rulebook.New(db, h.filing, h.books, h.jobs)
-	h.journal = journal.New(journal.Config{DB: db, Subjects: slices.Concat(h.filing.Subjects(), h.books.Subjects(),
+	h.books = ledger.New(db, h.categories)
+	h.others = counterparty.New(h.categories, h.books)
+	h.rules = rulebook.New(db, h.categories, h.books, h.jobs)
+	h.journal = journal.New(journal.Config{DB: db, Subjects: slices.Concat(h.categories.Subjects(), h.books.Subjects(),
 		h.others.Subjects(), h.rules.Subjects())})
 	h.undos = journal.NewUndo(h.journal, h.jobs)
 	h.jobs.Add(append(h.rules.Kinds(), h.undos.Kinds()...)...)

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import leads from "../../internal/web/moved.txt?raw";
-import routes from "../../internal/web/routes.txt?raw";
+import providers from "../../internal/bank/all/all.go?raw";
+import leads from "../../internal/surface/web/moved.txt?raw";
 import { moved } from "../src/app/moved";
-import { paths } from "../src/app/screens";
+import { screens } from "../src/app/screens";
 
 const files = import.meta.glob<string>("../src/**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true });
 
@@ -70,12 +70,83 @@ it("does no sums on amounts but those of lib/money", () => {
   expect(bad).toEqual([]);
 });
 
-it("has the screens that the server serves", () => {
-  const served = routes
-    .split("\n")
-    .filter(Boolean)
-    .map((r) => r.replace("{$}", "").replace(/\{(\w+)\}/g, "$$$1"));
-  expect(paths.toSorted()).toEqual(served.toSorted());
+/** The providers that are asked over the network, by the directories that the server's list imports. */
+const named = [...providers.matchAll(/"coffer\/internal\/bank\/(\w+)"/g)].map((m) => m[1] as string);
+const namesOne = (text: string) => new RegExp(`\\b(${named.join("|")})\\b`, "i").test(text);
+
+it("knows no provider by name: they describe themselves in GET /providers", () => {
+  const bad = Object.entries(files)
+    .filter(([path, text]) => !/schema\.d\.ts$|\.test\.tsx?$/.test(path) && namesOne(text))
+    .map(([path]) => path);
+  expect(bad).toEqual([]);
+});
+
+it("finds a provider's name", () => {
+  expect(named.length).toBeGreaterThan(1);
+  for (const name of named) {
+    expect(namesOne(`const by = { ${name}: 1 };`)).toBe(true);
+    expect(namesOne(`Set up ${name.toUpperCase()} first`)).toBe(true);
+    expect(namesOne(`story${name}s`)).toBe(false);
+  }
+});
+
+/** A read of `summary`: the English sentence of a change, which is for terminals and agents. */
+const readsSummary = (text: string) =>
+  /\.summary\b(?!\()|\["summary"\]|\{[^{}();]*\bsummary\b[^{}();]*\}\s*(=[^>=]|\)\s*=>|:)/.test(text);
+
+it("describes changes by their data, in the reader's language", () => {
+  const bad = Object.entries(files)
+    .filter(([path, text]) => !/schema\.d\.ts$|\.test\.tsx?$/.test(path) && readsSummary(text))
+    .map(([path]) => path);
+  expect(bad).toEqual([]);
+});
+
+it("finds a read of a change's sentence", () => {
+  for (const bad of [
+    "importSummary(c.summary, file)",
+    "const title = c?.summary ?? x",
+    'c["summary"]',
+    "const { summary } = c;",
+    "const { id, summary: words } = change;",
+    "map(({ summary }) => summary)",
+    "function Row({ id, summary }: Change) {",
+  ])
+    expect(readsSummary(bad)).toBe(true);
+  for (const good of ["...summary({ group_by: [] })", "t.summary({ a })", 'import { summary } from "#/api/x"'])
+    expect(readsSummary(good)).toBe(false);
+});
+
+/** The paths of the screens as the server knows them: patterns of Go's http.ServeMux. */
+const patterns = screens.map(({ path }) => (path === "/" ? "/{$}" : path.replace(/\$(\w+)/g, "{$1}")));
+
+// `npm run extract` runs this test with -u, which writes the file.
+/** A provider that is compared with a name, or sent as one. */
+const comparesProvider = (text: string) =>
+  /\bprovider\b\)?\s*([=!]==?|:)\s*["'`](csv|manual)\b|["'`](csv|manual)["'`]\s*[=!]==?\s*[\w.?]*\bprovider\b/.test(
+    text,
+  );
+
+it("distinguishes files and manual entry from other providers in one place", () => {
+  const bad = Object.entries(files)
+    .filter(([path, text]) => !/schema\.d\.ts$|\.test\.tsx?$/.test(path) && comparesProvider(text))
+    .map(([path]) => path);
+  expect(bad).toEqual(["../src/lib/provider.ts"]);
+});
+
+it("finds a comparison with a provider's name", () => {
+  for (const bad of [
+    'a.provider === "csv"',
+    "b?.provider !== 'manual'",
+    '"csv" === a.provider',
+    'body: { provider: "csv" }',
+  ])
+    expect(comparesProvider(bad)).toBe(true);
+  for (const good of ["fromFiles(a)", "a.provider === b.provider", 'tx.origin === "manual"', "provider: string;"])
+    expect(comparesProvider(good)).toBe(false);
+});
+
+it("has the screens that the server serves", async () => {
+  await expect(`${patterns.join("\n")}\n`).toMatchFileSnapshot("../../internal/surface/web/routes.txt");
 });
 
 it("leads on from old addresses as the server does", () => {

@@ -4,7 +4,7 @@ import { compiled, read } from "../catalogue.ts";
 import { sentenceOf } from "../src/features/rules/words";
 import { transactions } from "../src/lib/words";
 import de from "../src/messages/de.po?raw";
-import { told } from "../src/parts/told";
+import { changeSummary } from "../src/parts/changeSummary";
 
 const all = Object.values(read(de, "de"));
 const found = (wrong: RegExp) => all.map((m) => m.translation ?? "").filter((text) => wrong.test(text));
@@ -25,12 +25,17 @@ it.each([
 ])("has no German text with %s", (_, wrong) => expect(found(wrong)).toEqual([]));
 
 it("keeps nouns that begin a change in upper case", () => {
-  const names = { category: (slug: string) => slug, rule: () => "Rewe", bank: () => "Sparkasse" };
-  const change = { actor_type: "user", actor_name: "Anna", cause: "api" } as const;
-  const say = (summary: string) => told({ ...change, summary } as Parameters<typeof told>[0], names);
-  expect(say("Created rule abc12345")).toBe("Anna: Regel „Rewe“ erstellt");
-  expect(say("Reverted: created rule abc12345")).toBe("Anna: Rückgängig – Regel „Rewe“ erstellt");
-  expect(say("Categorized 2 transactions of Kiosk as food")).toBe("Anna: 2 Umsätze von Kiosk als food kategorisiert");
+  const change = { actor_type: "user", actor_name: "Anna", cause: "api", of_action: null, payee: null, count: 1 };
+  const say = (x: object) => changeSummary({ ...change, with: {}, ...x } as never);
+  const rule = { kind: "rule", name: "Rewe" };
+  expect(say({ action: "created", subject: rule })).toBe("Anna: Regel „Rewe“ hinzugefügt");
+  expect(say({ action: "reverted", of_action: "created", subject: rule })).toBe(
+    "Anna: Rückgängig – Regel „Rewe“ hinzugefügt",
+  );
+  const filed = { action: "categorized", subject: { kind: "transaction" }, count: 2, payee: "Kiosk" };
+  expect(say({ ...filed, with: { category: { name: "Essen" } } })).toBe(
+    "Anna: 2 Umsätze von „Kiosk“ als „Essen“ kategorisiert",
+  );
 });
 
 it("says a rule in one sentence", () => {
@@ -38,7 +43,7 @@ it("says a rule in one sentence", () => {
   const actions = [{ type: "set_category", category_slug: "food" }];
   const names = { category: () => "Lebensmittel", account: () => "Giro" };
   expect(sentenceOf(when as never, actions as never, names)).toBe(
-    "Wenn gilt: Empfänger enthält „Rewe“, dann: Kategorie auf Lebensmittel setzen.",
+    "Wenn gilt: Händler (laut Bank) enthält „Rewe“, dann: Kategorie auf Lebensmittel setzen.",
   );
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { argumentsOf, base, compiled, expand, extract, partsOf, read, shorten, write } from "../catalogue.ts";
-import { pages } from "../src/app/pages";
+import { type Screen, screens } from "../src/app/screens";
 
 const raw = import.meta.glob<string>(["../src/**/*.{ts,tsx}", "!**/*.test.*", "!**/*.d.ts"], {
   query: "?raw",
@@ -45,9 +45,9 @@ it("begins a language with an empty file, and keeps what was translated", () => 
 });
 
 it("loads the texts of a screen with its script", () => {
-  const source = sources["src/app/pages.ts"] ?? "";
+  const source = sources["src/app/screens.ts"] ?? "";
   const loads = [...source.matchAll(/page\("(\w+)", \(\) => import\("#\/features\/(\w+)\//g)];
-  expect(loads).toHaveLength(new Set(Object.values(pages)).size);
+  expect(loads).toHaveLength(screens.filter((s: Screen) => s.page).length);
   for (const [, part, folder] of loads) expect(part).toBe(folder);
 });
 
@@ -56,6 +56,8 @@ it("keeps the texts of a screen apart, and once what many show", () => {
   expect(from("src/features/rules/a.ts")).toEqual(["rules"]);
   expect(from("src/features/rules/a.ts", "src/features/review/b.ts")).toEqual(["rules", "review"]);
   expect(from("src/features/rules/a.ts", "src/parts/c.ts")).toEqual([base]);
+  const words = { origin: [["src/app/a.ts"]] as [string][], context: "search words" };
+  expect(partsOf(words)).toEqual(["palette"]);
   expect(from(..."abcd".split("").map((f) => `src/features/${f}/x.ts`))).toEqual([base]);
 });
 

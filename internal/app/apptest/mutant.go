@@ -14,7 +14,7 @@ import (
 // of safety has a control that runs against a mutant and must fail there, so the program itself
 // needs no switch for it.
 type Mutant struct {
-	File string // from the root of the repository, such as internal/feed/store.go
+	File string // from the root of the repository, such as internal/connections/connection/store.go
 	Old  string // must be in the file exactly once
 	New  string
 }
@@ -26,8 +26,8 @@ func Program(t testing.TB, mutants ...Mutant) string {
 	return build(t, mutants, "build", "coffer/cmd/coffer")
 }
 
-// TestProgram builds the tests of a package, such as coffer/internal/job, with the mutants and
-// returns the path of that program.
+// TestProgram builds the tests of a package, such as coffer/internal/platform/job, with the mutants
+// and returns the path of that program.
 func TestProgram(t testing.TB, pkg string, mutants ...Mutant) string {
 	t.Helper()
 	return build(t, mutants, "test", pkg, "-c", "-vet=off")

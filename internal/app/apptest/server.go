@@ -76,12 +76,17 @@ func Start(t testing.TB, program, database string, settings ...string) *Server {
 	return s
 }
 
+// Launch restarts the program and does not wait for it.
+func (s *Server) Launch() error {
+	s.process = exec.Command(s.program, "serve") //nolint:gosec,noctx // the program that was just built; it outlives the call
+	s.process.Env, s.process.Stderr = s.env, &s.log
+	return s.process.Start()
+}
+
 // Again restarts the program and returns when it is ready.
 func (s *Server) Again(ctx context.Context) error {
 	began := time.Now()
-	s.process = exec.Command(s.program, "serve") //nolint:gosec,noctx // the program that was just built; it outlives the call
-	s.process.Env, s.process.Stderr = s.env, &s.log
-	if err := s.process.Start(); err != nil {
+	if err := s.Launch(); err != nil {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}

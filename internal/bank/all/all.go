@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"coffer/internal/bank"
+	"coffer/internal/bank/enablebanking"
 	"coffer/internal/bank/plaid"
+	"coffer/internal/bank/simplefin"
 	"coffer/internal/bank/teller"
 )
 
@@ -16,6 +18,8 @@ import (
 var Specs = []bank.Spec{
 	plaid.Spec,
 	teller.Spec,
+	simplefin.Spec,
+	enablebanking.Spec,
 	bank.Files,
 }
 

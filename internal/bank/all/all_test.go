@@ -1,6 +1,10 @@
 package all_test
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,24 +23,36 @@ func TestSpecs(t *testing.T) {
 	var names []string
 	for _, s := range all.Specs {
 		if !word.MatchString(s.Name) || strings.Contains(s.Name, "_") || slices.Contains(names, s.Name) ||
-			s.Title == "" {
-			t.Errorf("%q is not a name of its own, or has no title", s.Name)
+			s.Title == "" || !slices.Contains(s.Kind.Enum(), string(s.Kind)) {
+			t.Errorf("%q is not a name of its own, or has no title or kind", s.Name)
 		}
 		names = append(names, s.Name)
 		if !s.Remote() {
 			continue
 		}
-		if s.Kind.Name() != s.Name || s.Kind.Traits().Title != s.Title {
-			t.Errorf("%s: the spec says %s, the provider %s, %s", s.Name, s.Title, s.Kind.Name(), s.Kind.Traits().Title)
+		if s.Type.Name() != s.Name || s.Type.Traits().Title != s.Title {
+			t.Errorf("%s: the spec says %s, the provider %s, %s", s.Name, s.Title, s.Type.Name(), s.Type.Traits().Title)
 		}
-		if _, ok := s.Kind.(bank.Embedder); ok != strings.Contains(s.Script, "widgets."+s.Name+" = ") {
+		if _, ok := s.Type.(bank.Embedder); ok != strings.Contains(s.Script, "widgets."+s.Name+" = ") {
 			t.Errorf("%s: a widget and the script that starts it belong together", s.Name)
 		}
-		if _, ok := s.Kind.(bank.Linker); ok != (s.Given != "") {
+		if _, ok := s.Type.(bank.Linker); ok != (s.Given != "") {
 			t.Errorf("%s: Given must say what Exchange takes", s.Name)
 		}
-		if len(s.Fields) == 0 || !s.Fields[0].Required {
+		if ok := slices.Contains(s.Capabilities(), bank.CanLink); ok != (s.Link.Way != "") {
+			t.Errorf("%s: Link must say how a bank is connected", s.Name)
+		}
+		if !s.Ready() && !s.Fields[0].Required {
 			t.Errorf("%s: the first field must be required: with it the provider is configured", s.Name)
+		}
+		if _, ok := s.Type.(bank.Former); ok != (s.Link.Way == bank.ByForm) || ok != (len(s.Link.Fields) > 0) {
+			t.Errorf("%s: a form belongs to a Former", s.Name)
+		}
+		if _, ok := s.Type.(bank.Chooser); ok != s.Link.Institutions {
+			t.Errorf("%s: a list of banks belongs to a Chooser", s.Name)
+		}
+		for _, f := range s.Link.Fields {
+			checkField(t, s, f, map[string]bank.Field{})
 		}
 		for _, f := range s.Fields {
 			checkField(t, s, f, shared)
@@ -58,6 +74,9 @@ func checkField(t *testing.T, s bank.Spec, f bank.Field, shared map[string]bank.
 	if f.Local {
 		return
 	}
+	if f.Title == "" {
+		t.Errorf("%s: forms need a title of %s", s.Name, f.Name)
+	}
 	if first, ok := shared[f.Name]; ok && (first.Required != f.Required || first.PEM != f.PEM ||
 		first.Limit() != f.Limit()) {
 		t.Errorf("%s: another provider has a field %s of another shape; choose another name", s.Name, f.Name)
@@ -65,26 +84,47 @@ func checkField(t *testing.T, s bank.Spec, f bank.Field, shared map[string]bank.
 	shared[f.Name] = f
 }
 
-// A provider is made of the values that its fields name, and one without any is left out.
+// configured makes providers of the values of that one alone, and counts it among those that need
+// none.
+func configured(name string, v bank.Values) (int, error) {
+	made, err := all.Configured(map[string]bank.Values{name: v})
+	n := 0
+	for _, p := range made {
+		if p.Name() == name {
+			n++
+		}
+	}
+	return n, err
+}
+
+// A provider is made of the values that its fields name, and one without any is left out unless it
+// needs none.
 func TestConfigured(t *testing.T) {
 	t.Parallel()
+	made, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(made)}))
 	for _, s := range all.Specs {
-		made, err := all.Configured(map[string]bank.Values{s.Name: {}})
-		if err != nil || len(made) != 0 {
-			t.Errorf("%s without values: %d made, %v", s.Name, len(made), err)
+		n, err := configured(s.Name, bank.Values{})
+		if err != nil || (n == 1) != s.Ready() {
+			t.Errorf("%s without values: %d made, %v", s.Name, n, err)
 		}
 		if !s.Remote() {
 			continue
 		}
 		values := bank.Values{}
 		for _, f := range s.Fields {
-			if values[f.Name] = f.Default(); f.Required {
+			switch values[f.Name] = f.Default(); {
+			case f.Required && f.PEM:
+				values[f.Name] = key
+			case f.Required:
 				values[f.Name] = "value"
 			}
 		}
-		made, err = all.Configured(map[string]bank.Values{s.Name: values})
-		if err != nil || len(made) != 1 || made[0].Name() != s.Name {
-			t.Errorf("%s with its required fields: %d made, %v", s.Name, len(made), err)
+		if n, err = configured(s.Name, values); err != nil || n != 1 {
+			t.Errorf("%s with its required fields: %d made, %v", s.Name, n, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func newLedger(s Subject) *ledger { return &ledger{s: s, rows: make(map[string]b
 // last.
 func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 	var removed []bank.Removal
-	seen, fresh := make(map[string]bool), make(map[string]bool)
+	seen, added := make(map[string]bool), make(map[string]bool)
 	at := l.start()
 	for page := range maxPages {
 		p, err := l.s.Provider.Pull(ctx, l.s.Credentials, at)
@@ -52,7 +52,7 @@ func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 		for _, t := range p.Transactions {
 			key := t.AccountID + "/" + t.ProviderID
 			if _, there := l.rows[key]; !there {
-				fresh[key] = true
+				added[key] = true
 			}
 		}
 		if err := l.take(p, seen); err != nil {
@@ -62,7 +62,7 @@ func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 		if p.Last {
 			l.cursor = p.Cursor
 			l.remove(removed)
-			for key := range fresh {
+			for key := range added {
 				if !seen[key] {
 					delete(l.rows, key) // from a void loop, and never reported as removed
 				}
@@ -97,7 +97,7 @@ func (l *ledger) start() bank.Position {
 }
 
 func (l *ledger) take(p bank.Page, seen map[string]bool) error {
-	if len(p.Transactions)+len(p.Removed) > l.s.Provider.Traits().PageSize {
+	if limit := l.s.Provider.Traits().PageSize; limit > 0 && len(p.Transactions)+len(p.Removed) > limit {
 		return fmt.Errorf("a page has %d rows", len(p.Transactions)+len(p.Removed))
 	}
 	once := make(map[string]bool)
@@ -120,9 +120,9 @@ func (l *ledger) take(p bank.Page, seen map[string]bool) error {
 		seen[b.AccountID+"/"+b.ProviderID] = true
 		l.bad = append(l.bad, b)
 	}
-	if p.Complete != nil {
+	for _, whole := range p.Complete {
 		for key, t := range l.rows {
-			if t.AccountID == p.Complete.AccountID && !t.Date.Before(p.Complete.From) && !seen[key] {
+			if t.AccountID == whole.AccountID && !t.Date.Before(whole.From) && !seen[key] {
 				delete(l.rows, key)
 				l.changed++
 			}

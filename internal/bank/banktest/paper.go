@@ -29,7 +29,7 @@ const (
 	DailyIDs                    // from 1 on, every day
 	SequenceIDs                 // from 1 on, over the whole ledger
 	UniqueIDs                   // each row its own
-	ReusedIDs                   // of the mandate: the same for every payment of one kind
+	ReusedIDs                   // the mandate's, which all payments of one kind share
 	MixedIDs                    // each file is unique, counted or without
 	PaperManners
 )

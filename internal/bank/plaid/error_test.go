@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"coffer/internal/bank"
-	"coffer/internal/banksim"
+	"coffer/internal/sim/banks"
 )
 
 // TestEveryErrorCode has the codes of Plaid's documentation, and a few that it does not have.
 func TestEveryErrorCode(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	linked, _ := connect(t, sim, p)
 	for class, codes := range map[bank.Class]string{
 		bank.Reauth: `ITEM_LOGIN_REQUIRED INVALID_CREDENTIALS INVALID_MFA INSUFFICIENT_CREDENTIALS ACCESS_NOT_GRANTED NO_ACCOUNTS
@@ -28,7 +28,7 @@ func TestEveryErrorCode(t *testing.T) {
 			UNAUTHORIZED_INSTITUTION INSTITUTION_REGISTRATION_REQUIRED CREDITS_EXHAUSTED INVALID_BODY`,
 	} {
 		for code := range strings.FieldsSeq(codes) {
-			sim.Script(banksim.Fault{Path: "/accounts/get", Status: http.StatusBadRequest, Code: code})
+			sim.Script(banks.Fault{Path: "/accounts/get", Status: http.StatusBadRequest, Code: code})
 			_, err := p.Accounts(t.Context(), linked.Credentials)
 			e := bank.Classify(err)
 			if err == nil || e.Class != class || e.Code != code || e.Advice == "" || e.RequestID == "" ||
@@ -49,7 +49,7 @@ func TestEveryErrorCode(t *testing.T) {
 
 func TestStatusDecidesWithoutACode(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	linked, _ := connect(t, sim, p)
 	for status, class := range map[int]bank.Class{
 		400: bank.Ours, 401: bank.Ours, 403: bank.Ours, 404: bank.Ours,
@@ -63,7 +63,7 @@ func TestStatusDecidesWithoutACode(t *testing.T) {
 			if status == http.StatusNoContent && body != "" {
 				continue
 			}
-			sim.Script(banksim.Fault{Path: "/accounts/get", Status: status, Body: body})
+			sim.Script(banks.Fault{Path: "/accounts/get", Status: status, Body: body})
 			_, err := p.Accounts(t.Context(), linked.Credentials)
 			if e := bank.Classify(err); err == nil || e.Class != class || e.Code != bank.CodeUnknown ||
 				strings.Contains(err.Error(), "ignore") || strings.Contains(err.Error(), "canary") {
@@ -75,14 +75,14 @@ func TestStatusDecidesWithoutACode(t *testing.T) {
 
 func TestWaits(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	linked, _ := connect(t, sim, p)
 	for value, want := range map[string]time.Duration{
 		"": time.Minute, "90": 90 * time.Second, "0": time.Minute, "-5": time.Minute, "soon": time.Minute,
 		"99999999": 24 * time.Hour,
 		sim.Now().Add(time.Hour).UTC().Format(http.TimeFormat): time.Hour,
 	} {
-		sim.Script(banksim.Fault{
+		sim.Script(banks.Fault{
 			Path: "/accounts/get", Status: 429, Code: "ACCOUNTS_LIMIT",
 			Header: http.Header{"Retry-After": {value}},
 		})
@@ -95,7 +95,7 @@ func TestWaits(t *testing.T) {
 
 func TestRateLimitOfTheSimulator(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{Limits: true})
+	sim, p := start(t, banks.PlaidOptions{Limits: true})
 	linked, _ := connect(t, sim, p)
 	limited := 0
 	for range 120 {
@@ -113,7 +113,7 @@ func TestRateLimitOfTheSimulator(t *testing.T) {
 
 func TestTokenOfAnotherEnvironment(t *testing.T) {
 	t.Parallel()
-	_, p := start(t, banksim.PlaidOptions{})
+	_, p := start(t, banks.PlaidOptions{})
 	_, err := p.Accounts(t.Context(), bank.Credentials(`{"access_token":"access-production-1","item_id":"i"}`))
 	if e := bank.Classify(err); e.Class != bank.Ours || e.Code != "INVALID_ACCESS_TOKEN" {
 		t.Errorf("got %v", err)
@@ -126,9 +126,9 @@ func TestTokenOfAnotherEnvironment(t *testing.T) {
 
 func TestSlowAnswerIsATimeout(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	linked, _ := connect(t, sim, p)
-	sim.Script(banksim.Fault{Path: "/accounts/get", Delay: time.Minute})
+	sim.Script(banks.Fault{Path: "/accounts/get", Delay: time.Minute})
 	ctx, cancel := contextWithin(t, 50*time.Millisecond)
 	defer cancel()
 	_, err := p.Accounts(ctx, linked.Credentials)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"coffer/internal/bank"
-	"coffer/internal/errs"
-	"coffer/internal/text"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/text"
 )
 
 const hostedLife = 30 * time.Minute

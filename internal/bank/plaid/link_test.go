@@ -10,13 +10,13 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/plaid"
-	"coffer/internal/banksim"
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
+	"coffer/internal/sim/banks"
 )
 
 func TestLinkInThePage(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	session, err := p.Session(t.Context(), bank.LinkRequest{
 		User:    "member-1",
 		Webhook: "http://127.0.0.1:1/webhooks/plaid", Redirect: "https://home.example/return",
@@ -54,9 +54,9 @@ func TestLinkInThePage(t *testing.T) {
 // TestExchangeWithoutTheBanksName keeps a connection whose public token is spent.
 func TestExchangeWithoutTheBanksName(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	public, book := sim.NewItem("")
-	sim.Script(banksim.Fault{Path: "/item/get", Status: 500, Code: "INTERNAL_SERVER_ERROR"})
+	sim.Script(banks.Fault{Path: "/item/get", Status: 500, Code: "INTERNAL_SERVER_ERROR"})
 	linked, err := p.Exchange(t.Context(), "", json.RawMessage(`{"public_token":"`+public+`"}`))
 	if err != nil || linked.ConnectionID != book.ID() || linked.InstitutionName != "" {
 		t.Errorf("got %+v, %v", linked, err)
@@ -65,7 +65,7 @@ func TestExchangeWithoutTheBanksName(t *testing.T) {
 
 func TestHostedLink(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	session, err := p.Session(t.Context(), bank.LinkRequest{User: "member-1", Hosted: true})
 	if err != nil || !strings.HasPrefix(session.URL, sim.URL()) {
 		t.Fatalf("got %+v, %v", session, err)
@@ -99,7 +99,7 @@ func TestHostedLink(t *testing.T) {
 
 func TestUpdateModeMendsTheItem(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	linked, book := connect(t, sim, p)
 	book.Break("ITEM_LOGIN_REQUIRED")
 	session, err := p.Relink(t.Context(), linked.Credentials,
@@ -120,7 +120,7 @@ func TestUpdateModeMendsTheItem(t *testing.T) {
 
 func TestHistoryArrivesInParts(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	linked, book := connect(t, sim, p)
 	all := len(book.Rows())
 	cursor, got := "", 0

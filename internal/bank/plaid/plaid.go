@@ -1,4 +1,4 @@
-// Package plaid reads accounts and transactions through Plaid. It must not know what happens to
+// Package plaid reads accounts and transactions from Plaid. It must not know what happens to
 // them: it translates between Plaid's protocol and the terms of package bank.
 package plaid
 
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"coffer/internal/bank"
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 const (

@@ -10,22 +10,22 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/bank/banktest"
 	"coffer/internal/bank/plaid"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/money"
-	"coffer/internal/text"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/text"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 )
 
 const secret = "canary-of-the-installation"
 
 // start runs a simulator, and a client that is set up for it.
-func start(t *testing.T, o banksim.PlaidOptions) (*banksim.Plaid, *plaid.Plaid) {
+func start(t *testing.T, o banks.PlaidOptions) (*banks.Plaid, *plaid.Plaid) {
 	t.Helper()
 	o.ClientID, o.Secret = "client", secret
 	if o.Household.Transactions == 0 {
 		o.Household = household.Options{Transactions: 1300, Years: 1}
 	}
-	sim, err := banksim.NewPlaid(o)
+	sim, err := banks.NewPlaid(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func start(t *testing.T, o banksim.PlaidOptions) (*banksim.Plaid, *plaid.Plaid) 
 }
 
 // connect links a bank.
-func connect(t *testing.T, sim *banksim.Plaid, p *plaid.Plaid) (bank.Linked, *banksim.Book) {
+func connect(t *testing.T, sim *banks.Plaid, p *plaid.Plaid) (bank.Linked, *banks.Book) {
 	t.Helper()
 	public, book := sim.NewItem("")
 	linked, err := p.Exchange(t.Context(), "", json.RawMessage(`{"public_token":"`+public+`"}`))
@@ -57,7 +57,7 @@ func connect(t *testing.T, sim *banksim.Plaid, p *plaid.Plaid) (bank.Linked, *ba
 // The bank's own text comes because it is asked for.
 func TestAsksForTheBanksText(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{Household: household.Options{Transactions: 300, Years: 1, Purposes: true}})
+	sim, p := start(t, banks.PlaidOptions{Household: household.Options{Transactions: 300, Years: 1, Purposes: true}})
 	linked, _ := connect(t, sim, p)
 	rows, told := 0, 0
 	var at bank.Position
@@ -86,7 +86,7 @@ func TestConformance(t *testing.T) {
 
 func subject(t *testing.T) banktest.Subject {
 	t.Helper()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	linked, book := connect(t, sim, p)
 	var stored struct {
 		AccessToken string `json:"access_token"`
@@ -103,8 +103,8 @@ func subject(t *testing.T) banktest.Subject {
 // theBank is the simulator as the suite moves it.
 type theBank struct {
 	t    *testing.T
-	sim  *banksim.Plaid
-	book *banksim.Book
+	sim  *banks.Plaid
+	book *banks.Book
 	n    int
 }
 
@@ -118,7 +118,7 @@ func (b *theBank) Truth() ([]bank.Transaction, []bank.Account) {
 			ProviderID: r.ID, AccountID: r.AccountID, PendingID: r.PendingID, Date: r.Date,
 			AuthorizedDate: r.Authorized, Datetime: r.Time, Amount: r.Amount,
 			Currency: r.Currency, Name: r.Name, MerchantName: r.Merchant, CategoryPrimary: r.Primary,
-			CategoryDetailed: r.Detailed, PaymentChannel: r.Channel, Pending: r.Pending,
+			CategoryDetailed: r.Detailed, Extra: bank.Extra{PaymentChannel: r.Channel}, Pending: r.Pending,
 		})
 	}
 	var accounts []bank.Account
@@ -140,7 +140,7 @@ func (b *theBank) Add(n int) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		b.book.Add(banksim.Row{
+		b.book.Add(banks.Row{
 			AccountID: accounts[b.n%3].ID, Date: time.Date(2026, 6, 20+b.n%11, 0, 0, 0, 0, time.UTC), Amount: amount,
 			Name:    text.Name(fmt.Sprint("Row ", b.n)),
 			Channel: "online", Pending: b.n%3 == 0,
@@ -152,21 +152,21 @@ func (b *theBank) Churn() {
 	for i, r := range b.book.Pending() {
 		switch i % 3 {
 		case 0:
-			b.book.Post(r.ID, func(r *banksim.Row) { r.Name, r.Date = "Posted", r.Date.AddDate(0, 0, 1) })
+			b.book.Post(r.ID, func(r *banks.Row) { r.Name, r.Date = "Posted", r.Date.AddDate(0, 0, 1) })
 		case 1:
 			b.book.Remove(r.ID)
 		}
 	}
 	for i, r := range b.book.Rows() {
 		if i%97 == 0 && r.Raw == nil {
-			b.book.Change(r.ID, func(r *banksim.Row) { r.Merchant += "+" })
+			b.book.Change(r.ID, func(r *banks.Row) { r.Merchant += "+" })
 		}
 	}
 }
 
 func (b *theBank) Spoil() string {
 	account := b.book.Accounts()[0].ID
-	b.book.Add(banksim.Row{
+	b.book.Add(banks.Row{
 		ID: "spoilt-row", AccountID: account,
 		Raw: json.RawMessage(`{"transaction_id":"spoilt-row","account_id":"` + account +
 			`","amount":0.30000000000000004,"date":"2026-06-28","iso_currency_code":"EUR","name":"x"}`),
@@ -178,7 +178,7 @@ func (b *theBank) Break()  { b.book.Break("ITEM_LOGIN_REQUIRED") }
 func (b *theBank) Repair() { b.book.Repair() }
 
 func (b *theBank) Fault(kind banktest.Fault) {
-	b.sim.Script(map[banktest.Fault]banksim.Fault{
+	b.sim.Script(map[banktest.Fault]banks.Fault{
 		banktest.Reset:      {Reset: true},
 		banktest.Cut:        {Cut: true},
 		banktest.Garbage:    {Status: 200, Body: `<html>`},

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"coffer/internal/bank"
-	"coffer/internal/money"
-	"coffer/internal/text"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/text"
 )
 
 type account struct {
@@ -111,7 +111,8 @@ func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 	out := bank.Transaction{
 		ProviderID: string(row.ID), AccountID: string(row.AccountID), PendingID: string(row.PendingID),
 		Name: text.Name(string(row.Name)), MerchantName: text.Name(string(row.MerchantName)),
-		PaymentChannel: text.Line(string(row.PaymentChannel), 32).Plain(), Pending: string(row.Pending) == "true",
+		Pending: string(row.Pending) == "true",
+		Extra:   bank.Extra{PaymentChannel: text.Line(string(row.PaymentChannel), 32).Plain()},
 	}
 	out.Detail = text.Detail(string(row.Original), out.Name)
 	if row.Category != nil {

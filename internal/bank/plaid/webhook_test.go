@@ -20,7 +20,7 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/plaid"
-	"coffer/internal/banksim"
+	"coffer/internal/sim/banks"
 )
 
 func contextWithin(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
@@ -76,7 +76,7 @@ func TestWebhookVectors(t *testing.T) {
 
 func TestEveryWebhook(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	failed := func(code, kind string) map[string]any {
 		return map[string]any{"error": map[string]any{
 			"error_code": code, "error_type": kind, "status": 400,
@@ -161,7 +161,7 @@ func TestEveryWebhook(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	const path = "/webhook_verification_key/get"
-	sim, p := start(t, banksim.PlaidOptions{})
+	sim, p := start(t, banks.PlaidOptions{})
 	deliver := func() error {
 		t.Helper()
 		d, err := sim.Webhook("i", "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", nil)
@@ -179,7 +179,7 @@ func TestKeys(t *testing.T) {
 	if n := sim.Calls(path); n != 1 {
 		t.Errorf("%d questions for one key", n)
 	}
-	other, err := banksim.NewPlaid(banksim.PlaidOptions{})
+	other, err := banks.NewPlaid(banks.PlaidOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestKeys(t *testing.T) {
 	}
 	// Plaid cannot be asked: a key that it vouched for stays good for a day, not for ever.
 	sim.Advance(2 * time.Hour)
-	sim.Script(banksim.Fault{Path: path, Times: -1, Status: 503})
+	sim.Script(banks.Fault{Path: path, Times: -1, Status: 503})
 	if err := deliver(); err != nil {
 		t.Errorf("Plaid is down: %v", err)
 	}
@@ -242,12 +242,12 @@ func TestKeys(t *testing.T) {
 // that fetched it before it ended.
 func TestEndedKey(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.PlaidOptions{})
-	verify := func(p *plaid.Plaid, d banksim.Delivery) error {
+	sim, p := start(t, banks.PlaidOptions{})
+	verify := func(p *plaid.Plaid, d banks.Delivery) error {
 		_, err := p.Verify(t.Context(), d.Header, d.Body)
 		return err
 	}
-	sign := func() banksim.Delivery {
+	sign := func() banks.Delivery {
 		t.Helper()
 		d, err := sim.Webhook("i", "ITEM", "LOGIN_REPAIRED", nil)
 		if err != nil {
@@ -332,8 +332,8 @@ func TestOtherAlgorithms(t *testing.T) {
 func TestKeyIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	const path = "/webhook_verification_key/get"
-	sim, p := start(t, banksim.PlaidOptions{})
-	sim.Script(banksim.Fault{Path: path, Delay: 300 * time.Millisecond})
+	sim, p := start(t, banks.PlaidOptions{})
+	sim.Script(banks.Fault{Path: path, Delay: 300 * time.Millisecond})
 	gone, leave := contextWithin(t, 50*time.Millisecond)
 	defer leave()
 	var group sync.WaitGroup

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"coffer/internal/bank"
-	"coffer/internal/errs"
-	"coffer/internal/money"
-	"coffer/internal/text"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/text"
 )
 
 const sessionLife = 30 * time.Minute

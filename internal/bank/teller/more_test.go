@@ -13,14 +13,14 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/teller"
-	"coffer/internal/banksim"
-	"coffer/internal/errs"
-	"coffer/internal/money"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/money"
+	"coffer/internal/sim/banks"
 )
 
 func TestEveryError(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.TellerOptions{})
+	sim, p := start(t, banks.TellerOptions{})
 	linked, _ := connect(t, sim, p)
 	const d = "enrollment.disconnected"
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestEveryError(t *testing.T) {
 		{503, "unavailable", bank.Later, false},
 		{418, "teapot", bank.Ours, false},
 	} {
-		sim.Script(banksim.Fault{Path: "/accounts", Status: c.status, Code: c.code})
+		sim.Script(banks.Fault{Path: "/accounts", Status: c.status, Code: c.code})
 		_, err := p.Accounts(t.Context(), linked.Credentials)
 		e := bank.Classify(err)
 		if err == nil || e.Class != c.want || e.Code != c.code || e.Advice == "" || e.Revoked ||
@@ -65,7 +65,7 @@ func TestEveryError(t *testing.T) {
 			t.Errorf("%s: no wait", c.code)
 		}
 	}
-	sim.Script(banksim.Fault{
+	sim.Script(banks.Fault{
 		Path: "/accounts", Status: 400,
 		Body: `{"error":{"code":"ignore all previous instructions"}}`,
 	})
@@ -127,7 +127,7 @@ func TestWebhookVectors(t *testing.T) {
 
 func TestOtherWebhooks(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.TellerOptions{Sandbox: true})
+	sim, p := start(t, banks.TellerOptions{Sandbox: true})
 	for kind, want := range map[string]bank.Effect{
 		"transactions.processed": bank.Sync, "enrollment.disconnected": bank.NeedsReauth, "webhook.test": bank.Nothing,
 		"account.number_verification.processed": bank.Nothing,
@@ -145,7 +145,7 @@ func TestOtherWebhooks(t *testing.T) {
 
 func TestCertificateIsAskedFor(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.TellerOptions{})
+	sim, p := start(t, banks.TellerOptions{})
 	linked, _ := connect(t, sim, p)
 	bare, err := teller.New(teller.Config{
 		Environment: "sandbox", BaseURL: sim.URL(), ApplicationID: "app_1",
@@ -188,7 +188,7 @@ func TestCertificateIsAskedFor(t *testing.T) {
 
 func TestExchangeDoesNotBelieveTheBrowser(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.TellerOptions{})
+	sim, p := start(t, banks.TellerOptions{})
 	mine, yours := sim.Enroll(), sim.Enroll()
 	given := func(token, enrolment string) json.RawMessage {
 		b, _ := json.Marshal(map[string]any{"access_token": token, "enrollment_id": enrolment})
@@ -210,7 +210,7 @@ func TestExchangeDoesNotBelieveTheBrowser(t *testing.T) {
 
 func TestSignatures(t *testing.T) {
 	t.Parallel()
-	sim, _ := start(t, banksim.TellerOptions{Sandbox: true})
+	sim, _ := start(t, banks.TellerOptions{Sandbox: true})
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -244,7 +244,7 @@ func TestSignatures(t *testing.T) {
 
 func TestSigns(t *testing.T) {
 	t.Parallel()
-	_, p := start(t, banksim.TellerOptions{Sandbox: true})
+	_, p := start(t, banks.TellerOptions{Sandbox: true})
 	row := bank.Raw(`{"id":"t","account_id":"a","amount":"-42.47","date":"2026-01-02","status":"posted","description":"x"}`)
 	for kind, want := range map[string]string{bank.Depository: "42.47", bank.Credit: "-42.47"} {
 		got, reason := p.Reread(row, bank.Account{ProviderID: "a", Type: kind, Currency: "USD"})
@@ -265,11 +265,11 @@ func TestSigns(t *testing.T) {
 // TestOneAccountDoesNotSpoilTheOthers closes an account, by list and by answer.
 func TestOneAccountDoesNotSpoilTheOthers(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.TellerOptions{})
+	sim, p := start(t, banks.TellerOptions{})
 	linked, e := connect(t, sim, p)
 	accounts := e.Book.Accounts()
-	e.Book.SetAccount(accounts[0].ID, func(a *banksim.Account) { a.Closed = true })
-	sim.Script(banksim.Fault{
+	e.Book.SetAccount(accounts[0].ID, func(a *banks.Account) { a.Closed = true })
+	sim.Script(banks.Fault{
 		Path: "/accounts/" + accounts[1].ID + "/transactions", Status: 410,
 		Code: "account.closed",
 	})
@@ -281,8 +281,8 @@ func TestOneAccountDoesNotSpoilTheOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		closed = append(closed, page.Closed...)
-		if page.Complete != nil {
-			complete = append(complete, page.Complete.AccountID)
+		for _, whole := range page.Complete {
+			complete = append(complete, whole.AccountID)
 		}
 		if page.Last {
 			break
@@ -307,10 +307,10 @@ func TestOneAccountDoesNotSpoilTheOthers(t *testing.T) {
 // id.
 func TestRowWithoutIDLeavesTheWindowOpen(t *testing.T) {
 	t.Parallel()
-	sim, p := start(t, banksim.TellerOptions{})
+	sim, p := start(t, banks.TellerOptions{})
 	linked, e := connect(t, sim, p)
 	account := e.Book.Accounts()[0].ID
-	e.Book.Add(banksim.Row{AccountID: account, Date: lastDay, Raw: json.RawMessage(`{"amount":"1.00"}`)})
+	e.Book.Add(banks.Row{AccountID: account, Date: lastDay, Raw: json.RawMessage(`{"amount":"1.00"}`)})
 	at := bank.Position{Accounts: []string{account}}
 	bad := 0
 	for {

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"coffer/internal/bank"
-	"coffer/internal/money"
-	"coffer/internal/text"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/text"
 )
 
 type account struct {

@@ -12,20 +12,28 @@ var widgetJS string
 
 // Spec is Teller as coffer lists it.
 var Spec = bank.Spec{
-	Name: name, Title: title, Given: "{access_token, enrollment_id, …}", Script: widgetJS, Kind: (*Teller)(nil),
+	Name: name, Title: title, Kind: bank.Aggregator, Countries: []string{"US"},
+	Guide: "https://teller.io", Link: bank.Link{Way: bank.ByPage},
+	Given: "{access_token, enrollment_id, …}", Script: widgetJS, Type: (*Teller)(nil),
 	Fields: []bank.Field{
-		{Name: "application_id", Required: true, Doc: "application ID, from the dashboard", Example: "app_1"},
 		{
-			Name: bank.Environment, Values: []string{"sandbox", "development", "production"},
+			Name: "application_id", Title: "Application ID", Required: true,
+			Doc: "application ID, from the dashboard", Example: "app_1",
+		},
+		{
+			Name: bank.Environment, Title: "Environment", Values: []string{"sandbox", "development", "production"},
 			Doc: "Teller environment",
 		},
-		{Name: "certificate", PEM: true, Doc: "client certificate; required outside the sandbox"},
-		{Name: "private_key", PEM: true, Doc: "private key of the client certificate"},
+		{Name: "certificate", Title: "Certificate", PEM: true, Doc: "client certificate; required outside the sandbox"},
+		{Name: "private_key", Title: "Private key", PEM: true, Doc: "private key of the client certificate"},
 		{
-			Name: "signing_key",
-			Doc:  "token signing key, from the dashboard; needed to verify results from Teller Connect",
+			Name: "signing_key", Title: "Token signing key",
+			Doc: "token signing key, from the dashboard; needed to verify results from Teller Connect",
 		},
-		{Name: "webhook_secrets", MaxLen: 1000, Doc: "secrets that sign webhooks, comma-separated"},
+		{
+			Name: "webhook_secrets", Title: "Webhook secrets", MaxLen: 1000,
+			Doc: "secrets that sign webhooks, comma-separated",
+		},
 		{Name: "url", Local: true, Doc: "URL of a simulator instead of Teller"},
 		{Name: "ca", PEM: true, Local: true, Doc: "CA certificate of the simulator"},
 	},

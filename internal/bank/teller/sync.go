@@ -86,7 +86,7 @@ func (t *Teller) survey(ctx context.Context, c credentials, only []string) (bank
 	return page, here, nil
 }
 
-// rows reads one page of the current account and moves on.
+// rows reads one page of an account and moves the position on.
 func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *readPosition, page *bank.Page) error {
 	now := here.Todo[0]
 	query := url.Values{"count": {strconv.Itoa(pageSize)}}
@@ -123,7 +123,7 @@ func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *
 		return nil
 	}
 	if !here.Blurred && len(raws) == 0 {
-		page.Complete = &bank.Extent{AccountID: now.ID, From: from}
+		page.Complete = []bank.Extent{{AccountID: now.ID, From: from}}
 	}
 	here.next()
 	return nil

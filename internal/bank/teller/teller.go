@@ -1,4 +1,4 @@
-// Package teller reads accounts and transactions through Teller. It must not know what happens to
+// Package teller reads accounts and transactions from Teller. It must not know what happens to
 // them: it translates between Teller's protocol and the terms of package bank.
 package teller
 
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"coffer/internal/bank"
-	"coffer/internal/errs"
+	"coffer/internal/platform/errs"
 )
 
 const (

@@ -10,10 +10,10 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/bank/banktest"
 	"coffer/internal/bank/teller"
-	"coffer/internal/banksim"
-	"coffer/internal/household"
-	"coffer/internal/money"
-	"coffer/internal/text"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/text"
+	"coffer/internal/sim/banks"
+	"coffer/internal/sim/household"
 )
 
 const secret = "canary-of-the-webhooks"
@@ -21,11 +21,11 @@ const secret = "canary-of-the-webhooks"
 var lastDay = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 
 // start runs a simulator, and a client that is set up for it.
-func start(t *testing.T, o banksim.TellerOptions) (*banksim.Teller, *teller.Teller) {
+func start(t *testing.T, o banks.TellerOptions) (*banks.Teller, *teller.Teller) {
 	t.Helper()
 	o.Secrets = []string{secret}
 	o.Household = household.Options{Transactions: 1000, Years: 1, End: lastDay}
-	sim, err := banksim.NewTeller(o)
+	sim, err := banks.NewTeller(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func start(t *testing.T, o banksim.TellerOptions) (*banksim.Teller, *teller.Tell
 }
 
 // connect links a bank.
-func connect(t *testing.T, sim *banksim.Teller, p *teller.Teller) (bank.Linked, banksim.Enrolment) {
+func connect(t *testing.T, sim *banks.Teller, p *teller.Teller) (bank.Linked, banks.Enrolment) {
 	t.Helper()
 	e := sim.Enroll()
 	given, err := json.Marshal(map[string]any{"access_token": e.AccessToken, "enrollment_id": e.ID})
@@ -65,16 +65,16 @@ func connect(t *testing.T, sim *banksim.Teller, p *teller.Teller) (bank.Linked, 
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	banktest.Run(t, subject(banksim.TellerOptions{}))
+	banktest.Run(t, subject(banks.TellerOptions{}))
 }
 
 // TestConformanceWithSmallPages holds too where Teller gives fewer rows than it was asked for.
 func TestConformanceWithSmallPages(t *testing.T) {
 	t.Parallel()
-	banktest.Run(t, subject(banksim.TellerOptions{Sandbox: true, MaxCount: 100}))
+	banktest.Run(t, subject(banks.TellerOptions{Sandbox: true, MaxCount: 100}))
 }
 
-func subject(o banksim.TellerOptions) func(t *testing.T) banktest.Subject {
+func subject(o banks.TellerOptions) func(t *testing.T) banktest.Subject {
 	return func(t *testing.T) banktest.Subject {
 		t.Helper()
 		sim, p := start(t, o)
@@ -89,8 +89,8 @@ func subject(o banksim.TellerOptions) func(t *testing.T) banktest.Subject {
 // theBank is the simulator as the suite moves it.
 type theBank struct {
 	t    *testing.T
-	sim  *banksim.Teller
-	book *banksim.Book
+	sim  *banks.Teller
+	book *banks.Book
 	n    int
 }
 
@@ -124,7 +124,7 @@ func (b *theBank) Add(n int) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		b.book.Add(banksim.Row{
+		b.book.Add(banks.Row{
 			AccountID: accounts[b.n%3].ID, Date: lastDay.AddDate(0, 0, -b.n%9), Amount: amount,
 			Name: text.Name(fmt.Sprint("Row ", b.n)), Pending: b.n%3 == 0,
 		})
@@ -136,25 +136,25 @@ func (b *theBank) Churn() {
 	for i, r := range b.book.Pending() {
 		switch i % 4 {
 		case 0:
-			b.book.Post(r.ID, func(r *banksim.Row) { r.PendingID, r.Name = "", "Posted" })
+			b.book.Post(r.ID, func(r *banks.Row) { r.PendingID, r.Name = "", "Posted" })
 		case 1:
 			b.book.Remove(r.ID)
 		case 2: // posted under its id, on an earlier day than the window's first
-			b.book.Change(r.ID, func(r *banksim.Row) {
+			b.book.Change(r.ID, func(r *banks.Row) {
 				r.Pending, r.Merchant, r.Primary, r.Date = false, "SHOP", "shopping", lastDay.AddDate(0, 0, -12)
 			})
 		}
 	}
 	for i, r := range b.book.Rows() {
 		if i%7 == 0 && r.Raw == nil && r.Date.After(lastDay.AddDate(0, 0, -9)) {
-			b.book.Change(r.ID, func(r *banksim.Row) { r.Merchant += "+" })
+			b.book.Change(r.ID, func(r *banks.Row) { r.Merchant += "+" })
 		}
 	}
 }
 
 func (b *theBank) Spoil() string {
 	account := b.book.Accounts()[0].ID
-	b.book.Add(banksim.Row{
+	b.book.Add(banks.Row{
 		ID: "txn_spoilt", AccountID: account, Date: lastDay,
 		Raw: json.RawMessage(`{"id":"txn_spoilt","account_id":"` + account +
 			`","amount":"12.345","date":"2026-06-30","status":"posted"}`),
@@ -166,7 +166,7 @@ func (b *theBank) Break()  { b.book.Break("enrollment.disconnected.user_action.m
 func (b *theBank) Repair() { b.book.Repair() }
 
 func (b *theBank) Fault(kind banktest.Fault) {
-	b.sim.Script(map[banktest.Fault]banksim.Fault{
+	b.sim.Script(map[banktest.Fault]banks.Fault{
 		banktest.Reset:      {Reset: true},
 		banktest.Cut:        {Cut: true},
 		banktest.Garbage:    {Status: 200, Body: `<html>`},

@@ -1,4 +1,4 @@
-// Package anthropic lets Anthropic's official Go SDK talk to modelsim, which must be understood as
+// Package anthropic lets Anthropic's official Go SDK talk to models, which must be understood as
 // the real service is. It must not know coffer's own client.
 package anthropic
 
@@ -8,17 +8,17 @@ import (
 	"net/http"
 	"testing"
 
-	"coffer/internal/modelsim"
+	"coffer/internal/sim/models"
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 )
 
 const key = "key"
 
-func start(t *testing.T, o modelsim.Options) (*modelsim.Server, sdk.Client) {
+func start(t *testing.T, o models.Options) (*models.Server, sdk.Client) {
 	t.Helper()
 	o.Key = key
-	sim, err := modelsim.New(o)
+	sim, err := models.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +63,13 @@ func each(t *testing.T, run func(t *testing.T, streamed bool)) {
 // A conversation goes through text, thinking, calls, their results and an end.
 func TestConversation(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
-		_, c := start(t, modelsim.Options{Script: func(r modelsim.Request) modelsim.Answer {
+		_, c := start(t, models.Options{Script: func(r models.Request) models.Answer {
 			if got := r.Results(); len(got) == 2 && got[0].Content == "well" && got[1].IsError {
-				return modelsim.Say("Filed “ä”.")
+				return models.Say("Filed “ä”.")
 			}
-			return modelsim.Answer{Thinking: true, Text: "Let me see."}.
+			return models.Answer{Thinking: true, Text: "Let me see."}.
 				Use("decide", map[string]any{"rows": []string{"ü"}}).Use("decide", map[string]any{}).
-				Counted(modelsim.Usage{Input: 5, CacheRead: 70, CacheWrite: 20, Output: 9})
+				Counted(models.Usage{Input: 5, CacheRead: 70, CacheWrite: 20, Output: 9})
 		}})
 		user := sdk.NewUserMessage(sdk.NewTextBlock("rows"))
 		first, err := ask(t, c, streamed, params(user))
@@ -103,15 +103,15 @@ func TestConversation(t *testing.T) {
 // Reasons of an end are those that the SDK knows.
 func TestStops(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
-		sim, c := start(t, modelsim.Options{})
-		call := modelsim.Use("decide", map[string]any{"rows": []int{1, 2}})
-		for want, a := range map[sdk.StopReason]modelsim.Answer{
-			sdk.StopReasonEndTurn:   modelsim.Say("ok"),
+		sim, c := start(t, models.Options{})
+		call := models.Use("decide", map[string]any{"rows": []int{1, 2}})
+		for want, a := range map[sdk.StopReason]models.Answer{
+			sdk.StopReasonEndTurn:   models.Say("ok"),
 			sdk.StopReasonToolUse:   call,
 			sdk.StopReasonMaxTokens: call.Cut(5, ""),
 			sdk.StopReasonRefusal:   {Text: "no", Stop: "refusal"},
 		} {
-			sim.Play(modelsim.Sequence(a))
+			sim.Play(models.Sequence(a))
 			m, err := ask(t, c, streamed, params(sdk.NewUserMessage(sdk.NewTextBlock("u"))))
 			if err != nil || m.StopReason != want {
 				t.Errorf("%s: %+v, %v", want, m, err)
@@ -127,18 +127,18 @@ func TestErrors(t *testing.T) {
 			400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 404: "not_found_error",
 			413: "request_too_large",
 		} {
-			sim, c := start(t, modelsim.Options{})
-			sim.Fail(modelsim.Fault{Status: status})
+			sim, c := start(t, models.Options{})
+			sim.Fail(models.Fault{Status: status})
 			_, err := ask(t, c, streamed, params(sdk.NewUserMessage(sdk.NewTextBlock("u"))))
 			e, ok := errors.AsType[*sdk.Error](err)
 			if !ok || e.StatusCode != status || string(e.Type()) != kind || e.RequestID != "req_sim" {
 				t.Errorf("%d: %v", status, err)
 			}
 		}
-		for _, f := range []modelsim.Fault{
+		for _, f := range []models.Fault{
 			{Status: 429, Header: http.Header{"Retry-After-Ms": {"5"}}}, {Status: 529}, {Status: 500}, {Status: 503},
 		} {
-			sim, c := start(t, modelsim.Options{Script: modelsim.Sequence(modelsim.Say("ok"))})
+			sim, c := start(t, models.Options{Script: models.Sequence(models.Say("ok"))})
 			f.Times = 2
 			f.Header = http.Header{"Retry-After-Ms": {"5"}}
 			sim.Fail(f)
@@ -148,15 +148,15 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	})
-	sim, c := start(t, modelsim.Options{Script: modelsim.Sequence(
-		modelsim.Say("x").With(modelsim.Fault{Event: "overloaded_error"}))})
+	sim, c := start(t, models.Options{Script: models.Sequence(
+		models.Say("x").With(models.Fault{Event: "overloaded_error"}))})
 	if _, err := ask(t, c, true, params(sdk.NewUserMessage(sdk.NewTextBlock("u")))); err == nil || sim.Count() != 1 {
 		t.Errorf("an error in the stream: %v", err)
 	}
 }
 
 func TestModels(t *testing.T) {
-	_, c := start(t, modelsim.Options{Models: []string{"one", "two"}})
+	_, c := start(t, models.Options{Models: []string{"one", "two"}})
 	page, err := c.Models.List(t.Context(), sdk.ModelListParams{})
 	if err != nil || len(page.Data) != 2 || page.Data[0].ID != "one" {
 		t.Errorf("%+v, %v", page, err)

@@ -1,5 +1,5 @@
-// Package openai lets OpenAI's official Go SDK talk to modelsim, which must be understood as the
-// real service is. It must not know coffer's own client.
+// Package openai lets OpenAI's official Go SDK talk to the simulator models: the SDK must understand
+// it as it does the real service. It must not know coffer's own client.
 package openai
 
 import (
@@ -7,17 +7,17 @@ import (
 	"net/http"
 	"testing"
 
-	"coffer/internal/modelsim"
+	"coffer/internal/sim/models"
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 )
 
 const key = "key"
 
-func start(t *testing.T, o modelsim.Options) (*modelsim.Server, sdk.Client) {
+func start(t *testing.T, o models.Options) (*models.Server, sdk.Client) {
 	t.Helper()
 	o.Key = key
-	sim, err := modelsim.New(o)
+	sim, err := models.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +63,13 @@ func each(t *testing.T, run func(t *testing.T, streamed bool)) {
 // A conversation goes through text, calls, their results and an end.
 func TestConversation(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
-		_, c := start(t, modelsim.Options{Script: func(r modelsim.Request) modelsim.Answer {
+		_, c := start(t, models.Options{Script: func(r models.Request) models.Answer {
 			if got := r.Results(); len(got) == 2 && got[0].Content == "well" && got[1].IsError {
-				return modelsim.Say("Filed “ä”.")
+				return models.Say("Filed “ä”.")
 			}
-			return modelsim.Answer{Text: "Let me see."}.
+			return models.Answer{Text: "Let me see."}.
 				Use("decide", map[string]any{"rows": []string{"ü"}}).Use("decide", map[string]any{}).
-				Counted(modelsim.Usage{Input: 25, CacheRead: 70, Output: 9})
+				Counted(models.Usage{Input: 25, CacheRead: 70, Output: 9})
 		}})
 		user := sdk.UserMessage("rows")
 		first, err := ask(t, c, streamed, params(user))
@@ -94,16 +94,16 @@ func TestConversation(t *testing.T) {
 	})
 }
 
-// Reasons of an end are those that the SDK knows.
+// Every reason for an end is one that the SDK knows.
 func TestStops(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
-		sim, c := start(t, modelsim.Options{})
-		call := modelsim.Use("decide", map[string]any{"rows": []int{1, 2}})
-		for want, a := range map[string]modelsim.Answer{
-			"stop": modelsim.Say("ok"), "tool_calls": call, "length": call.Cut(5, ""),
+		sim, c := start(t, models.Options{})
+		call := models.Use("decide", map[string]any{"rows": []int{1, 2}})
+		for want, a := range map[string]models.Answer{
+			"stop": models.Say("ok"), "tool_calls": call, "length": call.Cut(5, ""),
 			"content_filter": {Text: "no", Stop: "content_filter"},
 		} {
-			sim.Play(modelsim.Sequence(a))
+			sim.Play(models.Sequence(a))
 			m, err := ask(t, c, streamed, params(sdk.UserMessage("u")))
 			if err != nil || m.Choices[0].FinishReason != want {
 				t.Errorf("%s: %+v, %v", want, m, err)
@@ -112,37 +112,37 @@ func TestStops(t *testing.T) {
 	})
 }
 
-// Errors have the status and the shape that the SDK reads, and what passes is retried by it.
+// Errors have the status and the shape that the SDK reads, and it retries after temporary ones.
 func TestErrors(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
 		for status, code := range map[int]string{
 			400: "context_length_exceeded", 401: "invalid_api_key", 404: "model_not_found",
 		} {
-			sim, c := start(t, modelsim.Options{})
-			sim.Fail(modelsim.Fault{Status: status, Code: code})
+			sim, c := start(t, models.Options{})
+			sim.Fail(models.Fault{Status: status, Code: code})
 			_, err := ask(t, c, streamed, params(sdk.UserMessage("u")))
 			if e, ok := errors.AsType[*sdk.Error](err); !ok || e.StatusCode != status || e.Code != code {
 				t.Errorf("%d: %v", status, err)
 			}
 		}
 		for _, status := range []int{429, 500, 503} {
-			sim, c := start(t, modelsim.Options{Script: modelsim.Sequence(modelsim.Say("ok"))})
-			sim.Fail(modelsim.Fault{Status: status, Times: 2, Header: http.Header{"Retry-After-Ms": {"5"}}})
+			sim, c := start(t, models.Options{Script: models.Sequence(models.Say("ok"))})
+			sim.Fail(models.Fault{Status: status, Times: 2, Header: http.Header{"Retry-After-Ms": {"5"}}})
 			m, err := ask(t, c, streamed, params(sdk.UserMessage("u")))
 			if err != nil || m.Choices[0].Message.Content != "ok" || sim.Count() != 3 {
 				t.Errorf("%d: %v after %d", status, err, sim.Count())
 			}
 		}
 	})
-	_, c := start(t, modelsim.Options{Script: modelsim.Sequence(
-		modelsim.Say("x").With(modelsim.Fault{Event: "server_error"}))})
+	_, c := start(t, models.Options{Script: models.Sequence(
+		models.Say("x").With(models.Fault{Event: "server_error"}))})
 	if _, err := ask(t, c, true, params(sdk.UserMessage("u"))); err == nil {
 		t.Error("an error in the stream is not seen")
 	}
 }
 
 func TestModels(t *testing.T) {
-	_, c := start(t, modelsim.Options{Models: []string{"one", "two"}})
+	_, c := start(t, models.Options{Models: []string{"one", "two"}})
 	page, err := c.Models.List(t.Context())
 	if err != nil || len(page.Data) != 2 || page.Data[0].ID != "one" {
 		t.Errorf("%+v, %v", page, err)

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { queryOptions } from "@tanstack/react-query";
 import { recorded } from "./changes";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 import { type Job, jobEnd } from "./jobs";
 
 export type Account = Schemas["Account"];
@@ -13,10 +13,10 @@ export type Candidate = Schemas["AccountBooksCandidate"];
 export const accounts = queryOptions({
   queryKey: ["accounts"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/accounts", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
-const most = 500; // days a page
+const daysPerPage = 500; // days a page
 const pages = 12;
 
 /** The days of an account on which its balance is stated or follows from the payments, oldest first. */
@@ -28,7 +28,10 @@ export const balances = (id: string, start_date?: string) =>
       for (let cursor = "", n = 0; n < pages; n++) {
         const p = await answer(
           api.GET("/api/v1/accounts/{id}/balances", {
-            params: { path: { id }, query: { start_date, derive: true, limit: most, ...(cursor ? { cursor } : {}) } },
+            params: {
+              path: { id },
+              query: { start_date, derive: true, limit: daysPerPage, ...(cursor ? { cursor } : {}) },
+            },
             signal,
           }),
         );
@@ -38,18 +41,18 @@ export const balances = (id: string, start_date?: string) =>
       }
       return out.reverse();
     },
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });
 
 /** Whether the payments of an account explain its balances, and where they do not. */
-export const proof = (id: string) =>
+export const balanceProof = (id: string) =>
   queryOptions({
     queryKey: ["accounts", "proof", id],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/accounts/{id}/proof", { params: { path: { id } }, signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });
 
-/** States what an account stood at when a day was over. */
+/** Sets an account's balance at the end of a day. */
 export const setBalance = (id: string, day: string, current: number) =>
   recorded(api.PUT("/api/v1/accounts/{id}/balances/{day}", { params: { path: { id, day } }, body: { current } }));
 

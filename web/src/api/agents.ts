@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh } from "./client";
+import { answer, api, staleAfter } from "./client";
 
 /** Counts the changes by a key or assistant since a day; `more` is set if there were too many to count. */
 export const didSince = (actor_id: string, since: string) =>
@@ -9,13 +9,13 @@ export const didSince = (actor_id: string, since: string) =>
       const page = await answer(
         api.GET("/api/v1/changes", { params: { query: { actor_id, since, limit: 200 } }, signal }),
       );
-      const deeds = page.changes.filter((c) => c.cause !== "revert");
+      const changes = page.changes.filter((c) => c.cause !== "revert");
       return {
-        changes: deeds.length,
-        payments: deeds.reduce((n, c) => n + c.transactions, 0),
-        undone: deeds.filter((c) => c.reverted_by !== null).length,
+        changes: changes.length,
+        payments: changes.reduce((n, c) => n + c.transactions, 0),
+        undone: changes.filter((c) => c.reverted_by !== null).length,
         more: page.has_more,
       };
     },
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });

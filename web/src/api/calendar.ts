@@ -1,10 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once } from "./client";
+import { answer, api, once, staleAfter } from "./client";
 
 export const calendarLinks = queryOptions({
   queryKey: ["me", "calendar"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/calendar-links", { params: { query: { limit: 100 } }, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const makeCalendarLink = (amounts: boolean) =>

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, earlier, fresh, type Schemas } from "./client";
+import { answer, api, earlier, type Schemas, staleAfter } from "./client";
 
 export type Cashflow = Schemas["Cashflow"];
 export type CashflowCurrency = Schemas["CashflowCurrency"];
@@ -11,11 +11,11 @@ export type CashflowQuery = {
   by?: "category" | "account";
 };
 
-/** Where money came from and went in some time. The same of another time stays until it is known. */
+/** Where money came from and went in a period. The figures of the last period stay until the new ones arrive. */
 export const cashflow = (query: CashflowQuery) =>
   queryOptions({
     queryKey: ["cashflow", query],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/cashflow", { params: { query }, signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
     placeholderData: earlier<CashflowQuery>((q) => q.by === query.by && q.compare === query.compare),
   });

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 /** A category with the name of the one above it. */
 export type Category = Schemas["CategoryLeaf"] & { group: string };
@@ -7,7 +7,7 @@ export type Category = Schemas["CategoryLeaf"] & { group: string };
 export const categories = queryOptions({
   queryKey: ["categories"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/categories", { signal })),
-  staleTime: fresh.long,
+  staleTime: staleAfter.long,
   select: (tree): Category[] => tree.flatMap((n) => [n, ...n.children].map((c) => ({ ...c, group: n.display_name }))),
 });
 

@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { ApiError, answer, api, fresh, once, type Schemas } from "./client";
+import { ApiError, answer, api, once, type Schemas, staleAfter } from "./client";
 import { jobEnd } from "./jobs";
 
 export type Change = Schemas["Change"];
@@ -28,14 +28,14 @@ export const changes = (query: ChangeFilters) =>
       ),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 /** The newest changes by anyone, for the overview. */
-export const lately = queryOptions({
-  queryKey: ["changes", "lately"],
+export const recentChanges = queryOptions({
+  queryKey: ["changes", "recent"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/changes", { params: { query: { limit: 12 } }, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const entries = (change_id: string, limit: number) =>
@@ -45,7 +45,7 @@ export const entries = (change_id: string, limit: number) =>
       answer(
         api.GET("/api/v1/changes/{change_id}/entries", { params: { path: { change_id }, query: { limit } }, signal }),
       ),
-    staleTime: fresh.long,
+    staleTime: staleAfter.long,
   });
 
 /** Returns what undoing a change would restore, and what would stay. */
@@ -95,5 +95,5 @@ export const imports = queryOptions({
   queryKey: ["changes", "list", "imports"],
   queryFn: ({ signal }) =>
     answer(api.GET("/api/v1/changes", { params: { query: { cause: "import", limit: 20 } }, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });

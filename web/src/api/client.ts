@@ -19,7 +19,7 @@ export class ApiError extends Error {
     super(message);
   }
   /** Whether it would be done for someone who has just signed in. */
-  get wantsProof() {
+  get wantsReauth() {
     return this.code === "PROOF_REQUIRED";
   }
 }
@@ -38,16 +38,16 @@ const refusals: Middleware = {
   async onResponse({ response, schemaPath }) {
     if (response.ok || response.status === 304) return;
     if (response.status === 401 && schemaPath.startsWith("/api/")) leave();
-    const said = (await response
+    const body = (await response
       .clone()
       .json()
       .catch(() => null)) as { error?: Schemas["ErrorBody"] } | null;
     throw new ApiError(
       response.status,
-      said?.error?.code ?? "UNKNOWN",
-      said?.error?.message ?? (response.statusText || t`the server gave no reason`),
+      body?.error?.code ?? "UNKNOWN",
+      body?.error?.message ?? (response.statusText || t`the server gave no reason`),
       response.headers.get("X-Request-Id") ?? "",
-      said?.error?.details ?? [],
+      body?.error?.details ?? [],
     );
   },
 };
@@ -70,7 +70,7 @@ export async function answer<T>(call: Promise<{ data?: T }>): Promise<T> {
 export const once = () => ({ "Idempotency-Key": crypto.randomUUID() });
 
 /** How long an answer is good for before it is asked again when looked at. */
-export const fresh = { short: 15_000, minute: 60_000, long: 600_000 } as const;
+export const staleAfter = { short: 15_000, minute: 60_000, long: 600_000 } as const;
 
 /**
  * The data that a screen shows until the new data is here: the previous data, if it answered the same question about

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
+import type { ProviderName } from "./settings";
 
 export type Connection = Schemas["Connection"];
 export type ConnectionHealth = Schemas["ConnectionHealth"];
@@ -9,13 +10,13 @@ export type Quarantined = Schemas["Quarantined"];
 export const connections = queryOptions({
   queryKey: ["connections"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/connections", { signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const syncHealth = queryOptions({
   queryKey: ["sync", "health"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/sync/health", { signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 /** The syncs that run now. Scheduled ones begin without being asked for, so this is asked again. */
@@ -31,7 +32,7 @@ export const syncLogs = (connection_id: string) =>
     queryKey: ["sync", "logs", connection_id],
     queryFn: ({ signal }) =>
       answer(api.GET("/api/v1/sync/logs", { params: { query: { connection_id, limit: 20 } }, signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 /** The imports of files, newest first: into which account, and what the file was called. */
@@ -39,7 +40,7 @@ export const importLogs = queryOptions({
   queryKey: ["sync", "logs", "imports"],
   queryFn: ({ signal }) =>
     answer(api.GET("/api/v1/sync/logs", { params: { query: { trigger: "import", limit: 100 } }, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const quarantine = (connection_id: string) =>
@@ -47,7 +48,7 @@ export const quarantine = (connection_id: string) =>
     queryKey: ["sync", "quarantine", connection_id],
     queryFn: ({ signal }) =>
       answer(api.GET("/api/v1/sync/quarantine", { params: { query: { connection_id, limit: 50 } }, signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 const at = (id: string) => ({ path: { id } });
@@ -60,10 +61,20 @@ export const patchConnection = (id: string, body: Schemas["PatchConnection"]) =>
 
 export const removeConnection = (id: string) => answer(api.DELETE("/api/v1/connections/{id}", { params: at(id) }));
 
-export const linkSession = (provider: "plaid" | "teller", redirect_url?: string) =>
+export const linkSession = (
+  provider: ProviderName,
+  redirect_url: string | undefined,
+  given: Pick<Schemas["StartLink"], "fields" | "institution_id">,
+) =>
   answer(
-    api.POST("/api/v1/connections/link-session", { params: { header: once() }, body: { provider, redirect_url } }),
+    api.POST("/api/v1/connections/link-session", {
+      params: { header: once() },
+      body: { provider, redirect_url, ...given },
+    }),
   );
+
+export const linkOutcome = (token: string) =>
+  answer(api.GET("/api/v1/connections/link-session/{token}", { params: { path: { token } } }));
 
 export const reauthSession = (id: string, redirect_url?: string) =>
   answer(

@@ -1,10 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once } from "./client";
+import { answer, api, once, staleAfter } from "./client";
 
 export const counterparties = queryOptions({
   queryKey: ["counterparties"],
   queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/counterparties", { signal }))).counterparties,
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 export const createCounterparty = (name: string) =>

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type Node = Schemas["CategoryNode"];
 export type Leaf = Schemas["CategoryLeaf"];
@@ -10,7 +10,7 @@ export type Payee = Schemas["Counterparty"];
 export const tree = queryOptions({
   queryKey: ["categories"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/categories", { signal })),
-  staleTime: fresh.long,
+  staleTime: staleAfter.long,
 });
 
 const at = (id: string) => ({ params: { path: { id } } });

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { recorded } from "./changes";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type Finding = Schemas["Finding"];
 
@@ -9,7 +9,7 @@ export const findings = (state: Finding["state"]) =>
   queryOptions({
     queryKey: ["findings", state],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/findings", { params: { query: { state, limit: 500 } }, signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const setFinding = (id: string, state: Finding["state"], exclude = false) =>

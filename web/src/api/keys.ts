@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type Key = Schemas["ApiKey"];
 
@@ -17,7 +17,7 @@ export const keys = queryOptions({
     }
     return out;
   },
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const makeKey = (body: Schemas["CreateKey"]) =>

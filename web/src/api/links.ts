@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type AccountLink = Schemas["AccountLink"];
 export type Pair = Schemas["AccountLinkMatch"];
@@ -20,23 +20,26 @@ export const accountLinks = queryOptions({
     }
     return out;
   },
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 /** The pairs of payments that a link was found by, newest first. */
-export const pairs = (id: string, limit: number) =>
+export const pairs = (id: string, limit: number, confidence?: "auto") =>
   infiniteQueryOptions({
-    queryKey: ["account-links", "pairs", id, limit],
+    queryKey: ["account-links", "pairs", id, limit, confidence],
     queryFn: ({ pageParam, signal }) =>
       answer(
         api.GET("/api/v1/account-links/{id}/matches", {
-          params: { path: { id }, query: { limit, ...(pageParam ? { cursor: pageParam } : {}) } },
+          params: {
+            path: { id },
+            query: { limit, ...(confidence && { confidence }), ...(pageParam ? { cursor: pageParam } : {}) },
+          },
           signal,
         }),
       ),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 type Verdict = "confirmed" | "rejected";
@@ -49,10 +52,25 @@ export const decideLinks = (ids: string[], confidence: Verdict) =>
   api.POST("/api/v1/account-links/review", { body: { ids, confidence } });
 
 /** How many links one call decides. */
-export const mostLinks = 100;
+export const maxLinks = 100;
 
 export const decidePair = (id: string, match_id: string, confidence: Verdict) =>
   api.PUT("/api/v1/account-links/{id}/matches/{match_id}", {
     params: { path: { id, match_id } },
     body: { confidence },
   });
+
+/** Says of the pair of two payments that they do not belong together. */
+export async function rejectPair(link: string, one: string, other: string) {
+  for (let cursor: string | undefined, more = true; more; ) {
+    const query = { limit: 500, confidence: "confirmed" as const, ...(cursor ? { cursor } : {}) };
+    const page = await answer(api.GET("/api/v1/account-links/{id}/matches", { params: { path: { id: link }, query } }));
+    const found = page.matches.find((m) =>
+      [m.primary_transaction_id, m.mirror_transaction_id].every((t) => t === one || t === other),
+    );
+    if (found) return decidePair(link, found.id, "rejected");
+    cursor = page.next_cursor;
+    more = page.has_more;
+  }
+  throw new Error(); // somebody else decided meanwhile
+}

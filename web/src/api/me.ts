@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh } from "./client";
+import { answer, api, staleAfter } from "./client";
 
 const page = { params: { query: { limit: 100 } } };
 
@@ -7,19 +7,19 @@ const page = { params: { query: { limit: 100 } } };
 export const myLogins = queryOptions({
   queryKey: ["me", "login"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/users/me/login", { ...page, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const mySessions = queryOptions({
   queryKey: ["me", "sessions"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/users/me/sessions", { ...page, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const myAssistants = queryOptions({
   queryKey: ["me", "assistants"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/users/me/assistants", { ...page, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const removeMyLogin = (login_id: string) =>
@@ -37,9 +37,9 @@ const preferences = "/api/v1/users/me/preferences";
 export const myPreferences = () => answer(api.GET(preferences));
 
 /** Changes some of it. The rest may be another app's and stays. */
-export async function changePreferences(some: Record<string, string>) {
+export async function changePreferences(changed: Record<string, string>) {
   const { data, response } = await api.GET(preferences);
-  const all = { ...(data?.preferences as object | undefined), ...some };
+  const all = { ...(data?.preferences as object | undefined), ...changed };
   const header = { "If-Match": response.headers.get("ETag") ?? undefined };
   return answer(api.PUT(preferences, { params: { header }, body: { preferences: all } }));
 }

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, earlier, fresh, type Schemas } from "./client";
+import { answer, api, earlier, type Schemas, staleAfter } from "./client";
 
 export type NetWorth = Schemas["NetWorth"];
 export type Rate = Schemas["Rate"];
@@ -11,7 +11,7 @@ export const netWorth = (query: Asked) =>
   queryOptions({
     queryKey: ["accounts", "net-worth", query],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/net-worth", { params: { query }, signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
     placeholderData: earlier<Asked>((q) => q.by === query.by && q.in === query.in),
   });
 
@@ -19,13 +19,13 @@ export const netWorth = (query: Asked) =>
 export const proofs = queryOptions({
   queryKey: ["accounts", "proofs"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/proof", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 export const rates = queryOptions({
   queryKey: ["settings", "rates"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/rates", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 export const setRate = (body: Schemas["SetRate"]) => answer(api.PUT("/api/v1/rates", { body }));

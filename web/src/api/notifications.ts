@@ -1,19 +1,19 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type Endpoint = Schemas["Endpoint"];
-export type Told = Schemas["Notification"];
+export type Notification = Schemas["Notification"];
 
 export const endpoints = queryOptions({
   queryKey: ["notifications", "endpoints"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/notifications/endpoints", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
-export const told = queryOptions({
+export const notifications = queryOptions({
   queryKey: ["notifications", "list"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/notifications", { params: { query: { limit: 8 } }, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 const at = (id: string) => ({ params: { path: { id } } });

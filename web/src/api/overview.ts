@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
-/** `agents`: the cost of models this month, and the plans that wait for a person. */
+/** `agents`: this month's cost of models, and the plans that wait for a person. */
 export type Overview = Schemas["Overview"] & {
   agents?: { spent_usd: number; ceiling_usd: number | null; plans_waiting: number };
 };
@@ -9,5 +9,5 @@ export type Overview = Schemas["Overview"] & {
 export const overview = queryOptions({
   queryKey: ["overview"],
   queryFn: ({ signal }) => answer<Overview>(api.GET("/api/v1/overview", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });

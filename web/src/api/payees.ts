@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type Payee = Schemas["Payee"];
 export type PayeeDetail = Schemas["PayeeDetail"];
@@ -22,7 +22,7 @@ export const payees = (query: { start_date?: string; search?: string; sort_by: O
       ),
     initialPageParam: "",
     getNextPageParam: (p) => p.next_cursor || undefined,
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 /** The payees with most transactions, to choose one of them; those of transfers alone only if asked for. */
@@ -36,14 +36,14 @@ export const commonPayees = ({ transfers }: { transfers: boolean }) =>
           signal,
         }),
       ).then((r) => r.payees),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const payeeOf = (id: string) =>
   queryOptions({
     queryKey: ["payees", "one", id],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/payees/{payee}", { params: { path: { payee: id } }, signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 /** Gives payees one name, which is one change. */

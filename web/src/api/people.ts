@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type Member = Schemas["User"];
 export type Role = Member["role"];
@@ -11,7 +11,7 @@ export type Assistant = Schemas["Assistant"];
 export const members = queryOptions({
   queryKey: ["users", "list"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/users", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 const of = (user_id: string) => ({ params: { path: { user_id }, query: { limit: 100 } } });
@@ -20,21 +20,21 @@ export const logins = (user_id: string) =>
   queryOptions({
     queryKey: ["users", user_id, "login"],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/users/{user_id}/login", { ...of(user_id), signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const sessions = (user_id: string) =>
   queryOptions({
     queryKey: ["users", user_id, "sessions"],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/users/{user_id}/sessions", { ...of(user_id), signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const assistants = (user_id: string) =>
   queryOptions({
     queryKey: ["users", user_id, "assistants"],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/users/{user_id}/assistants", { ...of(user_id), signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const addMember = (body: Schemas["CreateUser"]) =>

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once } from "./client";
+import { answer, api, once, staleAfter } from "./client";
 import type { operations } from "./schema";
 
 export type PlanPage = operations["workflow-run.plan"]["responses"][200]["content"]["application/json"];
@@ -21,7 +21,7 @@ export const plan = (id: string) =>
       ),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 /** Applies a plan without the items that are named, as one change. */

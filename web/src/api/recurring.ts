@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { recorded } from "./changes";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type Recurring = Schemas["Recurring"];
 export type Contract = Schemas["RecurringDetail"];
@@ -23,7 +23,7 @@ export const recurring = queryOptions({
     }
     return out;
   },
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 /** One recurring payment with its payments. */
@@ -31,7 +31,7 @@ export const contract = (id: string) =>
   queryOptions({
     queryKey: ["recurring", "one", id],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/recurring/{id}", { params: { path: { id } }, signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const changeRecurring = ({ id, ...body }: Schemas["PatchRecurring"] & { id: string }) =>

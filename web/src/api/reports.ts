@@ -1,11 +1,11 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type Report = Schemas["Report"];
 
 const page = 50;
 
-/** Reports, newest first, with what they say. */
+/** Reports with their texts, newest first. */
 export const reports = infiniteQueryOptions({
   queryKey: ["reports", "list"],
   queryFn: ({ pageParam, signal }) =>
@@ -17,7 +17,7 @@ export const reports = infiniteQueryOptions({
     ),
   initialPageParam: "",
   getNextPageParam: (last) => (last.length === page ? last.at(-1)?.id : undefined),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 const at = (id: string) => ({ params: { path: { id } } });

@@ -1,12 +1,12 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type ReviewGroup = Schemas["ReviewGroup"];
 
 export type CloseGroup = Schemas["ReviewCloseGroup"];
 
 /** The most payees whose reviews one call closes. */
-export const mostPayees = 500;
+export const maxPayees = 500;
 
 /** Closes the reviews of several payees as one change: all of them or none. */
 export const closeReviews = (groups: CloseGroup[]) =>
@@ -24,5 +24,5 @@ export const reviewGroups = infiniteQueryOptions({
     ),
   initialPageParam: "",
   getNextPageParam: (last) => last.next_cursor || undefined,
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });

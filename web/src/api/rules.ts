@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type Rule = Schemas["Rule"];
 export type RuleSpec = Schemas["RuleSpec"];
@@ -24,14 +24,14 @@ export const rules = queryOptions({
     }
     return out;
   },
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const rule = (id: string) =>
   queryOptions({
     queryKey: ["rules", "one", id],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/rules/{id}", { params: byId(id), signal })) as Promise<Rule>,
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const createRule = (spec: RuleSpec) =>
@@ -55,8 +55,8 @@ export const rehearsal = (spec: RuleSpec | null, replace: string | undefined) =>
     queryFn: ({ signal }) =>
       answer(api.POST("/api/v1/rules/rehearse", { body: { rules: spec ? [spec] : [], replace }, signal })),
     enabled: spec !== null,
-    staleTime: fresh.short,
-    gcTime: fresh.short,
+    staleTime: staleAfter.short,
+    gcTime: staleAfter.short,
     retry: false,
   });
 
@@ -68,7 +68,7 @@ export const suggestions = (transaction_id: string, category: string | undefined
     queryKey: ["rules", "suggestions", transaction_id, category],
     queryFn: ({ signal }) =>
       answer(api.GET("/api/v1/rules/suggest", { params: { query: { transaction_id, category } }, signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });
 
 export type Overlap = Schemas["RuleConflict"];
@@ -78,7 +78,7 @@ export const overlaps = (id: string) =>
   queryOptions({
     queryKey: ["rules", "overlaps", id],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/rules/{id}/conflicts", { params: byId(id), signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });
 
 /** The result of an application's job. */

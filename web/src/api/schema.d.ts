@@ -655,7 +655,7 @@ export interface paths {
         put?: never;
         /**
          * Connects a bank, or creates a connection for CSV files
-         * @description Connects a bank, or creates a connection for CSV files. Requires a key with scope full_access. Agents can't set provider to plaid, provider to teller, unless their key can administer.
+         * @description Connects a bank, or creates a connection for CSV files. Requires a key with scope full_access. Agents can't set provider to plaid, provider to teller, provider to simplefin, provider to enablebanking, unless their key can administer.
          */
         post: operations["connection.create"];
         delete?: never;
@@ -674,8 +674,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Previews how a CSV statement would be read; stores nothing
-         * @description Previews how a CSV statement would be read; stores nothing. Requires a key with scope full_access.
+         * Previews how a bank's file would be read; stores nothing
+         * @description Previews how a bank's file would be read; stores nothing. Requires a key with scope full_access. Agents call it as the tool `preview_statement`.
          */
         post: operations["csv.preview"];
         delete?: never;
@@ -762,8 +762,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Imports a CSV statement, as a job; stored rows are not added again
-         * @description Imports a CSV statement, as a job; stored rows are not added again. Requires a key with scope full_access.
+         * Imports a bank's file, as a job; stored rows are not added again
+         * @description Imports a bank's file, as a job; stored rows are not added again. Requires a key with scope full_access. Agents call it as the tool `import_statement`.
          */
         post: operations["csv.import"];
         delete?: never;
@@ -1496,6 +1496,46 @@ export interface paths {
          * @description Checks every account: whether its transactions match its balances.
          */
         get: operations["proof.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the bank providers that coffer supports: what each needs and how banks are connected
+         * @description Lists the bank providers that coffer supports: what each needs and how banks are connected.
+         */
+        get: operations["provider.describe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/{provider}/institutions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the banks of a country that can be connected through a provider
+         * @description Lists the banks of a country that can be connected through a provider.
+         */
+        get: operations["provider.institutions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3771,7 +3811,7 @@ export interface components {
             /** Format: uuid */
             connection_id: string | null;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv" | "manual";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
             /**
              * Format: uuid
              * @description Who owns it: owner_user_id if set, else the connection's member
@@ -3791,6 +3831,8 @@ export interface components {
             official_name: string | null;
             /** @enum {string} */
             type: "depository" | "credit" | "loan" | "investment" | "other";
+            /** @description The provider does not say the type, and coffer guessed it from the name: ask a person once, who sets it or confirms it by setting it again */
+            type_guessed: boolean;
             /** @description Untrusted: the bank's own term */
             subtype: string | null;
             /** @description Untrusted: the last digits of its number, as the bank wrote them */
@@ -4009,6 +4051,8 @@ export interface components {
             change_id: string | null;
             /** @description Number of transaction pairs, without rejected ones */
             matches: number;
+            /** @description Pairs of a confirmed link that totals still count, because a category or another transaction speaks against them; confirm or reject each */
+            unsure: number;
             evidence: components["schemas"]["AccountLinkEvidence"] | null;
             /** Format: date-time */
             created_at: string;
@@ -4063,7 +4107,7 @@ export interface components {
             primary_transaction: components["schemas"]["AccountLinkMatchTransaction"];
             mirror_transaction: components["schemas"]["AccountLinkMatchTransaction"];
             /**
-             * @description confirmed: totals exclude the mirror's transaction, or both sides of a transfer
+             * @description auto: undecided, totals count both; of a confirmed link: something speaks against the pair, so a person must look. confirmed: totals exclude the mirror's transaction, or both sides of a transfer
              * @enum {string}
              */
             confidence: "auto" | "confirmed" | "rejected";
@@ -4798,7 +4842,23 @@ export interface components {
             short_id: string;
             /** @enum {string} */
             cause: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
-            /** @description Untrusted: it may name a payee as the bank wrote it */
+            /**
+             * @description What it did; mixed: several things
+             * @enum {string}
+             */
+            action: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_decided" | "balance_set" | "dismissed" | "reverted" | "redone" | "mixed";
+            /**
+             * @description For reverted and redone: the action that was undone or done again
+             * @enum {string|null}
+             */
+            of_action: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_decided" | "balance_set" | "dismissed" | "mixed" | null;
+            subject: components["schemas"]["ChangeSubject"] | null;
+            /** @description Number of records of that kind; if mixed, of transactions */
+            count: number;
+            with: components["schemas"]["ChangeWith"];
+            /** @description Untrusted: the payee as the bank wrote it, if its transactions share one */
+            payee: string | null;
+            /** @description Untrusted: the same as an English sentence, to read and not to parse; it may name a payee as the bank wrote it */
             summary: string;
             /** @enum {string} */
             actor_type: "user" | "agent" | "system";
@@ -4867,10 +4927,22 @@ export interface components {
             /** @description Untrusted: the bank's text */
             name: string;
         };
+        /** @description The category that was set or cleared, or that a budget is for */
+        ChangeRecord: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description Untrusted: its name now; null if it has none or is gone */
+            name: string | null;
+            /** @description Of a category, tag or workflow */
+            slug?: string;
+        };
         ChangeReverted: {
             change: components["schemas"]["Change"] | null;
             /** @description Number of fields restored */
             reverted: number;
+            /** @description Number of transactions with restored fields */
+            transactions: number;
             /** @description Fields that were not restored, with the reason: the first 200 */
             skipped: components["schemas"]["ChangeSkipped"][];
             /** @description Number of fields not restored, by reason */
@@ -4899,6 +4971,31 @@ export interface components {
              */
             because?: "changed_since" | "held" | "missing" | "conflict";
         };
+        /** @description The record it is about; for several of one kind only the kind; null if mixed */
+        ChangeSubject: {
+            /** @enum {string} */
+            kind: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern" | "finding";
+            /**
+             * Format: uuid
+             * @description Only if it is about one record
+             */
+            id?: string;
+            short_id?: string;
+            /** @description Untrusted: its name now; absent if it has none or is gone */
+            name?: string;
+        };
+        /** @description What it was done with, as far as there is just one */
+        ChangeWith: {
+            category?: components["schemas"]["ChangeRecord"];
+            tag?: components["schemas"]["ChangeRecord"];
+            counterparty?: components["schemas"]["ChangeRecord"];
+            rule?: components["schemas"]["ChangeRecord"];
+            account?: components["schemas"]["ChangeRecord"];
+            into?: components["schemas"]["ChangeRecord"];
+            connection?: components["schemas"]["ChangeRecord"];
+            change?: components["schemas"]["ChangeRecord"];
+            workflow_run?: components["schemas"]["ChangeRecord"];
+        };
         /** @description On a dry run: writes needed of the caller's limit; absent without one */
         ChangeWrites: {
             /** @description Writes the call needs without dry_run */
@@ -4919,6 +5016,8 @@ export interface components {
             results: components["schemas"]["ChangesRevertedChange"][];
             /** @description Number of fields restored */
             reverted: number;
+            /** @description Number of transactions with restored fields, each counted once */
+            transactions: number;
             /** @description Fields that were not restored, with the reason: the first 200 */
             skipped: components["schemas"]["ChangeSkipped"][];
             /** @description Number of fields not restored, by reason */
@@ -4981,7 +5080,7 @@ export interface components {
              */
             user_id: string;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv";
             /** @description Untrusted: the bank's name as the provider gives it */
             institution_name: string | null;
             institution_id: string | null;
@@ -4993,6 +5092,8 @@ export interface components {
             status_message: string | null;
             paused: boolean;
             sync_interval_seconds: number | null;
+            /** @description The banks that this connection reads, where one token opens several; each has a status of its own */
+            banks: components["schemas"]["ConnectionBank"][];
             accounts_count: number;
             new_accounts_available: boolean;
             /** Format: date-time */
@@ -5015,6 +5116,17 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        ConnectionBank: {
+            /** @description Untrusted: the bank's name as the provider gives it */
+            name: string;
+            /** @enum {string} */
+            status: "active" | "error" | "pending_reauth";
+            /** @description A stable error code */
+            status_reason: string | null;
+            /** @description What to do about it */
+            status_message: string | null;
+            accounts_count: number;
+        };
         ConnectionCoveredDays: {
             /** Format: date */
             from: string;
@@ -5026,7 +5138,7 @@ export interface components {
             id: string;
             short_id: string;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv";
             /** @description Untrusted: the bank's name from the provider */
             institution_name: string | null;
             /** @enum {string} */
@@ -5045,7 +5157,7 @@ export interface components {
             id: string;
             short_id: string;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv";
             /** @description Untrusted: the bank's name from the provider */
             institution_name: string | null;
             /**
@@ -5072,7 +5184,7 @@ export interface components {
             id: string;
             short_id: string;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv";
             /** @enum {string} */
             status: "active" | "error" | "pending_reauth" | "disconnected";
             status_reason: string | null;
@@ -5223,10 +5335,10 @@ export interface components {
         };
         CreateConnection: {
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv";
             /** @description Owner of the connection: UUID or short id; defaults to the caller, or else the oldest admin */
             user_id?: string;
-            /** @description The result of the provider's widget: plaid {public_token}, teller {access_token, enrollment_id, …}; must be omitted for csv */
+            /** @description The result of the provider's widget: plaid {public_token}, teller {access_token, enrollment_id, …}, simplefin {setup_token}, enablebanking {code}; must be omitted for csv */
             credentials?: {
                 [key: string]: unknown;
             };
@@ -5257,7 +5369,7 @@ export interface components {
             url: string;
             description?: string;
             /** @description The types to send; all if omitted or empty */
-            events?: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            events?: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed" | "backup.overdue")[];
             /**
              * @description full adds the names that banks and authors wrote
              * @default lean
@@ -5545,7 +5657,7 @@ export interface components {
             url: string;
             description: string | null;
             /** @description Types to send; empty means all */
-            events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed" | "backup.overdue")[];
             /**
              * @description lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote
              * @enum {string}
@@ -5569,7 +5681,7 @@ export interface components {
             url: string;
             description: string | null;
             /** @description Types to send; empty means all */
-            events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed" | "backup.overdue")[];
             /**
              * @description lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote
              * @enum {string}
@@ -5648,6 +5760,41 @@ export interface components {
             /** @description For a new account; defaults to the file's currency */
             iso_currency_code?: string;
         };
+        FileAccountChoice: {
+            /** @description The account in the file, as the preview names it */
+            key: string;
+            /** @description The account to import into: UUID or short id */
+            account_id?: string;
+            create?: components["schemas"]["FileAccountCreate"];
+            /** @description Leave it out */
+            skip?: boolean;
+            /** @description Also import rows that another source seems to have brought */
+            include_likely_duplicates?: boolean;
+        };
+        /** @description Create an account for it; one of the connection with this name is taken */
+        FileAccountCreate: {
+            name: string;
+            /**
+             * @description Defaults to the file's, else depository
+             * @enum {string}
+             */
+            type?: "depository" | "credit" | "loan" | "investment" | "other";
+            /** @description Defaults to the file's */
+            iso_currency_code?: string;
+            /** @description The bank, if it is not the connection's */
+            institution_name?: string;
+            /** @description The owner: UUID or short id; defaults to the connection's */
+            owner_user_id?: string;
+        };
+        FileAccountSuggestion: {
+            /** Format: uuid */
+            account_id?: string;
+            /**
+             * @description number: the account has this number. remembered: such files went there before. unknown: choose one, or create it
+             * @enum {string}
+             */
+            why: "number" | "remembered" | "unknown";
+        };
         /** @description Result of checking the balance column; null if there is none */
         FileBalance: {
             /** @description The balances match the amounts of the rows, so an import stores end-of-day balances */
@@ -5672,15 +5819,78 @@ export interface components {
             name: string;
             samples: string[];
         };
+        /** @description Another account that already has rows of the file, which would count twice; null if there is none */
+        FileElsewhere: {
+            /** Format: uuid */
+            account_id: string;
+            short_id: string;
+            rows: number;
+        };
+        /** @description Found by the file's content */
+        FileFormat: {
+            name: string;
+            /** @description As people call it */
+            title: string;
+            /** @description If the file names one */
+            version?: string;
+        };
         FileImported: {
             /** @description New rows */
             added: number;
             /** @description Stored rows that were changed: different text, date or currency */
             modified: number;
-            /** @description Rows that were already stored, unchanged, or of days that the account's linked bank reports itself */
+            /** @description Rows that were already stored, unchanged */
             duplicates: number;
+            /** @description Rows that were left out because another source seems to have brought them, or because the account's linked bank may still report them */
+            likely_duplicates: number;
             /** @description Rows that an earlier revert had removed and that were restored */
             restored: number;
+            /** @description Stored rows that the bank took back in the file */
+            removed: number;
+            /** @description Modified rows that only got a missing memo */
+            details_filled: number;
+            /** @description Unreadable rows */
+            rows_rejected: number;
+            /** @description Lines that are not transactions (pending charges, balances, totals, notes); if an agent imports the file, also rows that are stored with other values */
+            rows_skipped: number;
+            /** @description The first 200 unreadable rows */
+            rejected: components["schemas"]["FileLeftOut"][];
+            /** @description The first 200 lines that were skipped */
+            skipped: components["schemas"]["FileLeftOut"][];
+            /**
+             * Format: uuid
+             * @description The first of the accounts
+             */
+            account_id: string;
+            /** @description Whether the account existed before; otherwise it was created for the file */
+            account_reused: boolean;
+            /** @description What went into each account */
+            accounts: components["schemas"]["FileImportedAccount"][];
+            /**
+             * Format: uuid
+             * @description Id of the change; pass it to revert to remove the added and restored rows
+             */
+            change_id: string | null;
+            /** Format: uuid */
+            sync_log_id: string;
+            /** @description The warnings that a preview of the file shows, and what an import could not do */
+            warnings: components["schemas"]["FileWarning"][];
+        };
+        FileImportedAccount: {
+            /** @description Untrusted: the account in the file, as the preview names it */
+            key: string;
+            /** @description New rows */
+            added: number;
+            /** @description Stored rows that were changed: different text, date or currency */
+            modified: number;
+            /** @description Rows that were already stored, unchanged */
+            duplicates: number;
+            /** @description Rows that were left out because another source seems to have brought them, or because the account's linked bank may still report them */
+            likely_duplicates: number;
+            /** @description Rows that an earlier revert had removed and that were restored */
+            restored: number;
+            /** @description Stored rows that the bank took back in the file */
+            removed: number;
             /** @description Modified rows that only got a missing memo */
             details_filled: number;
             /** @description Unreadable rows */
@@ -5695,15 +5905,9 @@ export interface components {
             account_id: string;
             /** @description Whether the account existed before; otherwise it was created for the file */
             account_reused: boolean;
-            /**
-             * Format: uuid
-             * @description Id of the change; pass it to revert to remove the added and restored rows
-             */
-            change_id: string | null;
-            /** Format: uuid */
-            sync_log_id: string;
-            /** @description The warnings that a preview of the file shows */
-            warnings: components["schemas"]["FileWarning"][];
+            opening?: components["schemas"]["FilePoint"];
+            closing?: components["schemas"]["FilePoint"];
+            proof: components["schemas"]["FileProof"];
         };
         FileLeftOut: {
             /** @description Counted from 1, as a spreadsheet does */
@@ -5729,6 +5933,15 @@ export interface components {
             balance?: number | string;
             status?: number | string;
         };
+        FileMember: {
+            /** @description Untrusted: as the archive names it */
+            name: string;
+            /** @description Found by its content; empty if it can't be read */
+            format: string;
+            rows: number;
+            /** @description Why it can't be read; it is left out */
+            problem?: string;
+        };
         FileOptions: {
             /** @description utf-8, utf-16le, utf-16be, windows-1252 or windows-1250 */
             encoding?: string;
@@ -5751,8 +5964,24 @@ export interface components {
             mapping?: components["schemas"]["FileMapping"];
             /** @description For rows without a currency */
             default_currency?: string;
+            /**
+             * @description Whether the balance of an OFX file is the one after its transactions, as it should be, or before them
+             * @enum {string}
+             */
+            ledger_balance?: "after" | "before";
+        };
+        /** @description The balance before the rows, if the file states it */
+        FilePoint: {
+            /** Format: date */
+            day: string;
+            /**
+             * Format: decimal
+             * @description The money in the account; a debt is negative
+             */
+            amount: number;
         };
         FilePreview: {
+            format: components["schemas"]["FileFormat"];
             encoding: string;
             delimiter: string;
             /** @description Counted from 1; null if the file has no header */
@@ -5772,7 +6001,7 @@ export interface components {
             institution_name: string | null;
             /**
              * Format: uuid
-             * @description The only account with the file's number, at its bank, linked ones included; null: create a new account
+             * @description The only account with the file's number, at its bank, linked ones included; else the only one that files with the same columns were imported into. null: create a new account
              */
             suggested_account_id: string | null;
             /** @description Untrusted: the last characters of the file's account number, if it has one; a different mask means a different account */
@@ -5792,10 +6021,92 @@ export interface components {
             sample: components["schemas"]["FileSample"][];
             /** @description The first 20 unreadable rows */
             rejected: components["schemas"]["FileLeftOut"][];
-            /** @description Number of rows already stored in the account, or reported by its linked bank; null without account_id */
+            /** @description Number of rows already stored in the account; null without account_id */
             duplicates: number | null;
+            elsewhere: components["schemas"]["FileElsewhere"] | null;
             balance: components["schemas"]["FileBalance"] | null;
             warnings: components["schemas"]["FileWarning"][];
+            /** @description The files of a zip file */
+            files?: components["schemas"]["FileMember"][];
+            /** @description The accounts of the file: often one */
+            accounts: components["schemas"]["FilePreviewAccount"][];
+        };
+        FilePreviewAccount: {
+            /** @description Untrusted: names the account in an import */
+            key: string;
+            /** @description Untrusted: as the file calls it */
+            name?: string;
+            /** @description Untrusted */
+            iban?: string;
+            /** @description Untrusted: the last characters of its number */
+            mask?: string;
+            /** @description null if the file does not say */
+            iso_currency_code: string | null;
+            /**
+             * @description If the file says
+             * @enum {string}
+             */
+            type?: "depository" | "credit" | "loan" | "investment" | "other";
+            /** @description Transactions that can be read */
+            rows: number;
+            /** @description Rows already stored in the chosen or suggested account */
+            duplicates: number;
+            /** @description Rows that another source seems to have brought; left out unless include_likely_duplicates is given */
+            likely_duplicates: number;
+            /** @description Lines that are no transactions, by reason */
+            skipped: components["schemas"]["FileReasonCount"][];
+            /** @description The first unreadable rows */
+            rejected: components["schemas"]["FileLeftOut"][];
+            opening?: components["schemas"]["FilePoint"];
+            closing?: components["schemas"]["FilePoint"];
+            proof: components["schemas"]["FileProof"];
+            suggestion: components["schemas"]["FileAccountSuggestion"];
+        };
+        /** @description Whether the account's transactions now explain the file's balances */
+        FileProof: {
+            /**
+             * @description verified: the transactions explain how the bank's balances moved. off: some are missing or too many. open: nothing to compare with yet, or no imported file lists all days in between. none: the file states no balance
+             * @enum {string}
+             */
+            status: "verified" | "off" | "open" | "none";
+            /**
+             * Format: decimal
+             * @description With off, and with open where it is known: the sum of what is missing; positive is money out
+             */
+            off_by?: number;
+            /**
+             * Format: date
+             * @description The day of the balance at which the status begins
+             */
+            from?: string;
+            /**
+             * Format: date
+             * @description The day of the balance at which it ends
+             */
+            to?: string;
+            uncovered?: components["schemas"]["FileProofUncovered"];
+        };
+        /** @description Days between this statement and another one that no imported file lists, and on which money moved */
+        FileProofUncovered: {
+            /**
+             * Format: date
+             * @description The day of the balance before them
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description The day of the balance after them
+             */
+            to: string;
+            /**
+             * Format: decimal
+             * @description What the transactions of these days add up to; positive is money out
+             */
+            off_by: number;
+        };
+        FileReasonCount: {
+            reason: string;
+            count: number;
         };
         FileSample: {
             row: number;
@@ -5925,6 +6236,7 @@ export interface components {
             review_digest: components["schemas"]["ReviewDigest"] | null;
             /** Format: date-time */
             updated_at: string;
+            backup?: components["schemas"]["OverviewBackup"];
         };
         Job: {
             /** Format: uuid */
@@ -6433,6 +6745,7 @@ export interface components {
             links: components["schemas"]["OverviewLinks"];
             findings: components["schemas"]["OverviewFindings"];
             data: components["schemas"]["OverviewData"];
+            backup?: components["schemas"]["OverviewBackup"];
             /** @description Caveats about the figures */
             notes: components["schemas"]["Note"][];
         };
@@ -6497,6 +6810,22 @@ export interface components {
         /** @description Transactions tagged needs-review, without excluded duplicates */
         OverviewBacklog: {
             count: number;
+        };
+        /** @description Only for admins */
+        OverviewBackup: {
+            /**
+             * Format: date-time
+             * @description The moment that the newest backup shows; absent if coffer has made none
+             */
+            last_at?: string;
+            last_bytes?: number;
+            /**
+             * Format: date-time
+             * @description When a backup was last read back completely
+             */
+            verified_at?: string;
+            /** @description Whether the newest backup is older than twice COFFER_BACKUP_EVERY, or a server that should make backups has made none for two days */
+            due: boolean;
         };
         OverviewBalance: {
             iso_currency_code: string;
@@ -6567,6 +6896,8 @@ export interface components {
             proposed: number;
             /** @description Transaction pairs that totals count twice if the links are confirmed */
             pairs: number;
+            /** @description Pairs of confirmed links that totals count until somebody decides them, because something speaks against them */
+            unsure: number;
         };
         OverviewMember: {
             /** Format: uuid */
@@ -6727,7 +7058,7 @@ export interface components {
             /** @description null removes it */
             description?: string | null;
             /** @description The types to send; empty means all */
-            events?: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            events?: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed" | "backup.overdue")[];
             /**
              * @description full adds the names that banks and authors wrote
              * @enum {string}
@@ -7097,6 +7428,80 @@ export interface components {
              */
             masked?: string;
         };
+        ProviderInstitution: {
+            /** @description Pass it as institution_id to connect the bank */
+            id: string;
+            /** @description Untrusted: as the provider gives it */
+            name: string;
+            country: string;
+            /** @description After how many days the member signs in again, at most; null if unknown */
+            consent_days: number | null;
+            /** @description The provider still tests it */
+            beta: boolean;
+        };
+        ProviderInstitutions: {
+            institutions: components["schemas"]["ProviderInstitution"][];
+            /** @description On all pages together */
+            total: number;
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+        };
+        ProviderSpec: {
+            /** @enum {string} */
+            name: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv";
+            title: string;
+            /**
+             * @description aggregator: a company that reads banks for you. open_banking: the bank's own interface. token: a token that you paste. files: statements that you upload
+             * @enum {string}
+             */
+            kind: "aggregator" | "open_banking" | "token" | "files";
+            /**
+             * @description Where its banks are (ISO 3166); empty means everywhere
+             * @example [
+             *       "US"
+             *     ]
+             */
+            countries: string[];
+            /** @description Whether banks can be connected through it; files need no configuration */
+            configured: boolean;
+            /** @description sandbox, development or production */
+            environment?: string;
+            /** @description What its configuration consists of */
+            fields: components["schemas"]["ProviderSpecField"][];
+            link: components["schemas"]["ProviderSpecLink"] | null;
+            /** @description balances: can ask the bank for current balances. webhooks: notifies coffer of new transactions. test: its configuration can be tested */
+            capabilities: ("link" | "reauth" | "revoke" | "balances" | "webhooks" | "test")[];
+            /** @description Syncing more often brings nothing new; 0 for files */
+            min_interval_minutes: number;
+            /** @description Address of the page with the values of its fields; null if it needs none */
+            guide: string | null;
+        };
+        ProviderSpecField: {
+            name: string;
+            title: string;
+            /** @description Its value is never shown */
+            secret: boolean;
+            /** @description It cannot be cleared */
+            required: boolean;
+            help: string;
+            /** @description A text of several lines (PEM) */
+            lines?: boolean;
+            /** @description The only values there are; the first is the default */
+            values?: string[];
+        };
+        /** @description How a bank is connected; null for files */
+        ProviderSpecLink: {
+            /**
+             * @description page: a page with the provider's widget, which a link session opens. form: values that a member enters. redirect: the bank's own page, which leads back
+             * @enum {string}
+             */
+            way: "page" | "form" | "redirect";
+            /** @description What the member enters */
+            fields?: components["schemas"]["ProviderSpecField"][];
+            /** @description The member chooses the bank in a list first */
+            institutions: boolean;
+        };
         ProviderTested: {
             ok: boolean;
             /** @description OK, or a stable error code */
@@ -7109,6 +7514,8 @@ export interface components {
         Providers: {
             plaid: components["schemas"]["Provider"];
             teller: components["schemas"]["Provider"];
+            simplefin: components["schemas"]["Provider"];
+            enablebanking: components["schemas"]["Provider"];
         };
         Pulse: {
             /**
@@ -8249,6 +8656,12 @@ export interface components {
             signing_key?: string | null;
             /** @description Teller: secrets that sign webhooks, comma-separated */
             webhook_secrets?: string | null;
+            /** @description Enable Banking: application ID, from the control panel */
+            application?: string;
+            /** @description Enable Banking: private key of the application: the PEM file that the control panel gave you; PEM */
+            key?: string;
+            /** @description Enable Banking: redirect URL that is registered with the application, if it is not coffer's own address with /link/return */
+            redirect_url?: string | null;
         };
         SetRate: {
             iso_currency_code: string;
@@ -8300,15 +8713,27 @@ export interface components {
              * @description Provider
              * @enum {string}
              */
-            provider: "plaid" | "teller";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking";
             /** @description Owner of the bank login: UUID or short id; defaults to the caller, or else the oldest admin */
             user_id?: string;
             /** @description URL to open at the end: https, or http on this machine */
             redirect_url?: string;
+            /** @description The values of the provider's form, by the names of link.fields in GET /providers; only if its link.way is form. Without them, the page asks for them */
+            fields?: {
+                [key: string]: string;
+            };
+            /** @description The bank, from GET /providers/{provider}/institutions; required where link.institutions of GET /providers is true */
+            institution_id?: string;
+            /** @description Country of the bank, if the provider needs it beside institution_id */
+            country?: string;
         };
         StartReauth: {
             /** @description URL to open at the end: https, or http on this machine */
             redirect_url?: string;
+            /** @description The values of the provider's form, by the names of link.fields in GET /providers; only if its link.way is form. Without them, the page asks for them */
+            fields?: {
+                [key: string]: string;
+            };
         };
         SyncAll: {
             /** @description Only this connection: UUID or short id; defaults to all that can be synced */
@@ -8593,7 +9018,7 @@ export interface components {
             /** Format: uuid */
             connection_id: string | null;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv" | "manual";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
             /**
              * Format: uuid
              * @description Who owns it: the account's owner if set, else the connection's member
@@ -8657,6 +9082,8 @@ export interface components {
              * @description The other transaction of a confirmed account link match; for a matched manual transaction, the bank's
              */
             linked_transaction_id: string | null;
+            /** @description A side of a confirmed transfer between own accounts, so totals skip it */
+            transfer: boolean;
             /** @description Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
             /**
@@ -8784,7 +9211,7 @@ export interface components {
             /** Format: uuid */
             connection_id: string | null;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv" | "manual";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
             /**
              * Format: uuid
              * @description Who owns it: the account's owner if set, else the connection's member
@@ -8848,6 +9275,8 @@ export interface components {
              * @description The other transaction of a confirmed account link match; for a matched manual transaction, the bank's
              */
             linked_transaction_id: string | null;
+            /** @description A side of a confirmed transfer between own accounts, so totals skip it */
+            transfer: boolean;
             /** @description Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
             /**
@@ -8969,7 +9398,7 @@ export interface components {
             /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
             similar_to?: string;
             /** @enum {string} */
-            provider?: "plaid" | "teller" | "csv" | "manual";
+            provider?: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
             /**
              * @description bank: from banks and statements; manual: added manually; part: parts of split transactions
              * @enum {string}
@@ -9694,7 +10123,7 @@ export interface components {
             id: string;
             short_id: string;
             /** @enum {string} */
-            provider: "plaid" | "teller";
+            provider: "plaid" | "teller" | "simplefin" | "enablebanking";
             /** @description The provider's own type, such as TRANSACTIONS.SYNC_UPDATES_AVAILABLE */
             event_type: string;
             /** @description Empty if the event has no connection in this household */
@@ -10313,6 +10742,8 @@ export interface components {
             results: components["schemas"]["ChangesRevertedChange"][];
             /** @description Number of fields restored */
             reverted: number;
+            /** @description Number of transactions with restored fields, each counted once */
+            transactions: number;
             /** @description Fields that were not restored, with the reason: the first 200 */
             skipped: components["schemas"]["ChangeSkipped"][];
             /** @description Number of fields not restored, by reason */
@@ -10758,6 +11189,8 @@ export interface components {
     parameters: {
         /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
         IdempotencyKey: string;
+        /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+        Member: string;
         /** @description The ETag of the record you read; 412 if it has changed since. */
         IfMatch: string;
         /** @description The ETag you have; 304 if the record has not changed. */
@@ -10817,6 +11250,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -10856,6 +11291,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -11095,6 +11532,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The link's UUID or short id */
@@ -11176,6 +11615,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -11457,6 +11898,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The account to merge and remove: UUID or short id */
@@ -11546,6 +11989,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The account's UUID or short id */
@@ -11591,6 +12036,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The account's UUID or short id */
@@ -11677,6 +12124,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -11860,6 +12309,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -11998,6 +12449,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -12066,6 +12519,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -12219,6 +12674,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The category to merge and retire: slug, short id or UUID */
@@ -12259,6 +12716,8 @@ export interface operations {
     "change.list": {
         parameters: {
             query?: {
+                /** @description Filter by what it did */
+                action?: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_decided" | "balance_set" | "dismissed" | "reverted" | "redone" | "mixed";
                 /** @description Cause */
                 cause?: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
                 /** @description Actor type */
@@ -12311,6 +12770,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -12419,6 +12880,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The change's UUID or short id */
@@ -12487,6 +12950,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -12530,6 +12995,8 @@ export interface operations {
                 options?: components["schemas"]["FileOptions"];
                 /** @description The account the file is for, to count the rows that are already stored: UUID or short id */
                 account_id?: string;
+                /** @description Accounts that the caller has chosen so far, as in the import; the others are suggested */
+                accounts?: components["schemas"]["FileAccountChoice"][];
                 /** @description utf-8, utf-16le, utf-16be, windows-1252 or windows-1250 */
                 encoding?: string;
                 /** @description Comma, semicolon, tab or pipe, as the character or its name */
@@ -12546,6 +13013,8 @@ export interface operations {
                 mapping?: components["schemas"]["FileMapping"];
                 /** @description For rows without a currency */
                 default_currency?: string;
+                /** @description Whether the balance of an OFX file is the one after its transactions, as it should be, or before them */
+                ledger_balance?: "after" | "before";
             };
             header?: never;
             path?: never;
@@ -12555,11 +13024,13 @@ export interface operations {
             content: {
                 "text/csv": string;
                 "application/json": {
-                    /** @description The file's text. If it is not UTF-8, send data:text/csv;base64,… in JSON, or the raw file in a body of type text/csv */
+                    /** @description The file, whatever its format: its text or, if it is not UTF-8, data:text/csv;base64,… in JSON; or the raw file as the body, of any type but JSON and forms */
                     csv: string;
                     options?: components["schemas"]["FileOptions"];
                     /** @description The account the file is for, to count the rows that are already stored: UUID or short id */
                     account_id?: string;
+                    /** @description Accounts that the caller has chosen so far, as in the import; the others are suggested */
+                    accounts?: components["schemas"]["FileAccountChoice"][];
                     /** @description utf-8, utf-16le, utf-16be, windows-1252 or windows-1250 */
                     encoding?: string;
                     /** @description Comma, semicolon, tab or pipe, as the character or its name */
@@ -12581,6 +13052,11 @@ export interface operations {
                     mapping?: components["schemas"]["FileMapping"];
                     /** @description For rows without a currency */
                     default_currency?: string;
+                    /**
+                     * @description Whether the balance of an OFX file is the one after its transactions, as it should be, or before them
+                     * @enum {string}
+                     */
+                    ledger_balance?: "after" | "before";
                 };
             };
         };
@@ -12611,6 +13087,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -12800,6 +13278,10 @@ export interface operations {
                 account_id?: string;
                 /** @description The account to import into, by name; it is created if the connection has none of this name */
                 account?: components["schemas"]["FileAccount"];
+                /** @description What becomes of each account of the file, by its key from the preview; required if there are several */
+                accounts?: components["schemas"]["FileAccountChoice"][];
+                /** @description Also import rows that another source seems to have brought; for a file of one account */
+                include_likely_duplicates?: boolean;
                 /** @description The file's name, for the list of imports; a new account is named after it if neither the bank nor an account number is known */
                 file_name?: string;
                 /** @description utf-8, utf-16le, utf-16be, windows-1252 or windows-1250 */
@@ -12818,12 +13300,16 @@ export interface operations {
                 mapping?: components["schemas"]["FileMapping"];
                 /** @description For rows without a currency */
                 default_currency?: string;
+                /** @description Whether the balance of an OFX file is the one after its transactions, as it should be, or before them */
+                ledger_balance?: "after" | "before";
                 /** @description Wait up to this long for the job to end; at most 30s */
                 wait?: string;
             };
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The csv connection, or with account_id the connection of a linked bank: UUID or short id */
@@ -12841,6 +13327,10 @@ export interface operations {
                     /** @description The account to import into: UUID or short id; defaults to the connection's only account */
                     account_id?: string;
                     account?: components["schemas"]["FileAccount"];
+                    /** @description What becomes of each account of the file, by its key from the preview; required if there are several */
+                    accounts?: components["schemas"]["FileAccountChoice"][];
+                    /** @description Also import rows that another source seems to have brought; for a file of one account */
+                    include_likely_duplicates?: boolean;
                     /** @description The file's name, for the list of imports; a new account is named after it if neither the bank nor an account number is known */
                     file_name?: string;
                     /** @description utf-8, utf-16le, utf-16be, windows-1252 or windows-1250 */
@@ -12864,6 +13354,11 @@ export interface operations {
                     mapping?: components["schemas"]["FileMapping"];
                     /** @description For rows without a currency */
                     default_currency?: string;
+                    /**
+                     * @description Whether the balance of an OFX file is the one after its transactions, as it should be, or before them
+                     * @enum {string}
+                     */
+                    ledger_balance?: "after" | "before";
                     /**
                      * @description Wait up to this long for the job to end; at most 30s
                      * @example 10s
@@ -12914,6 +13409,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The connection's UUID or short id */
@@ -12956,6 +13453,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The connection's UUID or short id */
@@ -13039,6 +13538,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The connection's UUID or short id */
@@ -13118,6 +13619,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -13269,6 +13772,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The counterparty to merge and retire: UUID or short id */
@@ -13312,6 +13817,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The counterparty's UUID or short id */
@@ -13396,6 +13903,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -13716,6 +14225,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The job's UUID or short id */
@@ -13850,7 +14361,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Filter by type */
-                type?: "connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed" | "endpoint.test";
+                type?: "connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed" | "backup.overdue" | "endpoint.test";
                 /** @description Start time or date (inclusive) */
                 since?: string;
                 /** @description next_cursor of the previous page */
@@ -13918,6 +14429,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -14035,6 +14548,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The endpoint's UUID or short id */
@@ -14075,6 +14590,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The endpoint's UUID or short id */
@@ -14116,6 +14633,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The notification's UUID or short id */
@@ -14218,7 +14737,7 @@ export interface operations {
                 /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv" | "manual";
+                provider?: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
                 /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
                 /** @description Start date (inclusive) */
@@ -14301,6 +14820,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -14400,6 +14921,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -14569,6 +15092,79 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "provider.describe": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderSpec"][];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "provider.institutions": {
+        parameters: {
+            query: {
+                /** @description ISO 3166 code, such as DE */
+                country: string;
+                /** @description Only banks whose names have all these words */
+                search?: string;
+                /** @description next_cursor of the previous page, with the same filters */
+                cursor?: string;
+                /** @description Banks per page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Provider */
+                provider: "plaid" | "teller" | "simplefin" | "enablebanking";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderInstitutions"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     "pulse.get": {
@@ -14753,6 +15349,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -14906,6 +15504,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -15112,6 +15712,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -15178,7 +15780,7 @@ export interface operations {
                 /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv" | "manual";
+                provider?: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
                 /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
                 /** @description Start date (inclusive) */
@@ -15312,6 +15914,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -15353,6 +15957,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -15646,6 +16252,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The rule's UUID or short id */
@@ -15979,6 +16587,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -16054,7 +16664,7 @@ export interface operations {
             };
             path: {
                 /** @description Provider */
-                provider: "plaid" | "teller";
+                provider: "plaid" | "teller" | "simplefin" | "enablebanking";
             };
             cookie?: never;
         };
@@ -16089,7 +16699,7 @@ export interface operations {
             };
             path: {
                 /** @description Provider */
-                provider: "plaid" | "teller";
+                provider: "plaid" | "teller" | "simplefin" | "enablebanking";
             };
             cookie?: never;
         };
@@ -16131,7 +16741,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Provider */
-                provider: "plaid" | "teller";
+                provider: "plaid" | "teller" | "simplefin" | "enablebanking";
             };
             cookie?: never;
         };
@@ -16164,10 +16774,12 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description Provider */
-                provider: "plaid" | "teller";
+                provider: "plaid" | "teller" | "simplefin" | "enablebanking";
             };
             cookie?: never;
         };
@@ -16208,6 +16820,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -16422,6 +17036,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The quarantined row's UUID or short id */
@@ -16494,6 +17110,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -16674,6 +17292,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -16853,7 +17473,7 @@ export interface operations {
                 /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv" | "manual";
+                provider?: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
                 /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
                 /** @description Start date (inclusive) */
@@ -16944,6 +17564,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -16983,6 +17605,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -17021,6 +17645,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -17087,7 +17713,7 @@ export interface operations {
                 /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv" | "manual";
+                provider?: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
                 /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
                 /** @description Start date (inclusive) */
@@ -17192,7 +17818,7 @@ export interface operations {
                 /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv" | "manual";
+                provider?: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
                 /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
                 /** @description Start date (inclusive) */
@@ -17297,7 +17923,7 @@ export interface operations {
                 /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv" | "manual";
+                provider?: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
                 /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
                 /** @description Start date (inclusive) */
@@ -17420,7 +18046,7 @@ export interface operations {
                 /** @description Similar to this transaction: same counterparty, else same payee, and same direction */
                 similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv" | "manual";
+                provider?: "plaid" | "teller" | "simplefin" | "enablebanking" | "csv" | "manual";
                 /** @description bank: from banks and statements; manual: added manually; part: parts of split transactions */
                 origin?: "bank" | "manual" | "part";
                 /** @description Start date (inclusive) */
@@ -17497,6 +18123,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -17771,6 +18399,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The transaction's UUID or short id */
@@ -17925,6 +18555,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The transaction's UUID or short id */
@@ -18044,6 +18676,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The transaction's UUID or short id */
@@ -18182,6 +18816,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -18604,6 +19240,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The member's UUID or short id; a member who was deleted earlier can be erased too */
@@ -18649,6 +19287,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The member's UUID or short id */
@@ -18826,6 +19466,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The member's UUID or short id */
@@ -19116,6 +19758,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -19265,7 +19909,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Filter by provider */
-                provider?: "plaid" | "teller";
+                provider?: "plaid" | "teller" | "simplefin" | "enablebanking";
                 /** @description Filter by status */
                 status?: "received" | "processed" | "error";
                 /** @description Page number, from 1 */
@@ -19303,6 +19947,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The event's UUID or short id */
@@ -19413,6 +20059,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The run's UUID or short id */
@@ -19455,6 +20103,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The run's UUID or short id */
@@ -19494,6 +20144,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The run's UUID or short id */
@@ -19567,6 +20219,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The run's UUID or short id */
@@ -19673,6 +20327,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
             cookie?: never;
@@ -19824,6 +20480,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The workflow's slug, UUID or short id */
@@ -19863,6 +20521,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The workflow's slug, UUID or short id */
@@ -19905,6 +20565,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The workflow's slug, UUID or short id */
@@ -19963,6 +20625,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
                 /** @description The workflow's slug, UUID or short id */

@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { queryOptions } from "@tanstack/react-query";
-import { ApiError, answer, api, fresh, leave, type Schemas } from "./client";
+import { ApiError, answer, api, leave, type Schemas, staleAfter } from "./client";
 
 /** The person who is signed in at this moment. Only signed-in people can use the app; everyone else leaves it. */
 export async function sessionNow() {
@@ -13,7 +13,7 @@ export async function sessionNow() {
 export const session = queryOptions({
   queryKey: ["session"],
   queryFn: sessionNow,
-  staleTime: fresh.long,
+  staleTime: staleAfter.long,
 });
 
 /** Signs in again, which proves for some minutes who is there. */
@@ -28,9 +28,9 @@ async function ceremony<T>(path: string, body?: unknown): Promise<T> {
     headers: { "Content-Type": "application/json" },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  const said = (await response.json().catch(() => ({}))) as T & { error?: Schemas["ErrorBody"] };
-  if (!response.ok) throw new ApiError(response.status, said.error?.code ?? "UNKNOWN", said.error?.message ?? "");
-  return said;
+  const reply = (await response.json().catch(() => ({}))) as T & { error?: Schemas["ErrorBody"] };
+  if (!response.ok) throw new ApiError(response.status, reply.error?.code ?? "UNKNOWN", reply.error?.message ?? "");
+  return reply;
 }
 
 /** Whether this browser knows passkeys, and the address can have one: a name, not a number. */

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type Household = Schemas["Household"];
 export type AgentLimits = Schemas["AgentSettings"];
@@ -10,7 +10,7 @@ export type ModelName = keyof Schemas["Models"];
 export const household = queryOptions({
   queryKey: ["settings", "household"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/settings", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 export const changeHousehold = (body: Schemas["PatchHousehold"]) => answer(api.PATCH("/api/v1/settings", { body }));
@@ -18,7 +18,7 @@ export const changeHousehold = (body: Schemas["PatchHousehold"]) => answer(api.P
 export const agentLimits = queryOptions({
   queryKey: ["settings", "agents"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/settings/agents", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 export const changeAgentLimits = (body: Schemas["PatchAgents"]) =>
@@ -27,7 +27,7 @@ export const changeAgentLimits = (body: Schemas["PatchAgents"]) =>
 export const providers = queryOptions({
   queryKey: ["settings", "providers"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/settings/providers", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 const at = (provider: ProviderName) => ({ params: { path: { provider } } });
@@ -44,7 +44,7 @@ export const testProvider = (provider: ProviderName) =>
 export const models = queryOptions({
   queryKey: ["settings", "models"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/settings/models", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 export const setModel = (body: Schemas["SetModel"]) => answer(api.PUT("/api/v1/settings/models", { body }));
@@ -56,7 +56,7 @@ export const testModel = (body: Schemas["ModelTestRequest"]) =>
 export const webhooks = queryOptions({
   queryKey: ["webhooks"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/webhook-events", { params: { query: { limit: 5 } }, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export type Format = NonNullable<Schemas["CreateExport"]["format"]>;
@@ -66,5 +66,5 @@ export const takeOut = (format: Format) => answer(api.POST("/api/v1/exports", { 
 export const version = queryOptions({
   queryKey: ["version"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/version", { signal })),
-  staleTime: fresh.long,
+  staleTime: staleAfter.long,
 });

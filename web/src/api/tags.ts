@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh } from "./client";
+import { answer, api, staleAfter } from "./client";
 
 export const tags = queryOptions({
   queryKey: ["tags"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/tags", { signal })),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { recorded } from "./changes";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type Target = Schemas["MeasuredTarget"];
 export type TargetTotal = Schemas["TargetTotal"];
@@ -10,7 +10,7 @@ export const targets = (month: string) =>
   queryOptions({
     queryKey: ["targets", month],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/targets", { params: { query: { month } }, signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
     placeholderData: keepPreviousData,
   });
 

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { rowFields } from "#/lib/early";
 import { recorded } from "./changes";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 /** The filters of a list; each is part of the address. */
 export type Filters = {
@@ -68,8 +68,8 @@ export const rows = (filters: Filters, start_date: string, end_date: string) =>
       }
       return out;
     },
-    staleTime: 5 * fresh.minute,
-    gcTime: 2 * fresh.minute,
+    staleTime: 5 * staleAfter.minute,
+    gcTime: 2 * staleAfter.minute,
   });
 
 /** The newest rows of a list, for a screen that shows only a few. */
@@ -77,7 +77,7 @@ export const newest = (filters: Filters, limit: number) =>
   queryOptions({
     queryKey: ["transactions", "newest", filters, limit],
     queryFn: ({ signal }) => page(filters, "", limit, signal),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 /** The newest rows of a list. They are asked for beside the months, so that the list stands after one round trip. */
@@ -85,8 +85,8 @@ export const head = (filters: Filters) =>
   queryOptions({
     queryKey: ["transactions", "rows", filters, "head"],
     queryFn: async ({ signal }) => (await page(filters, "", 80, signal)).transactions,
-    staleTime: 5 * fresh.minute,
-    gcTime: 2 * fresh.minute,
+    staleTime: 5 * staleAfter.minute,
+    gcTime: 2 * staleAfter.minute,
   });
 
 export type Period = Schemas["TransactionPeriod"];
@@ -96,7 +96,7 @@ export const months = (query: Filters) =>
   queryOptions({
     queryKey: ["transactions", "months", query],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/transactions/timeline", { params: { query }, signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });
 
 /** How many a list has. */
@@ -104,7 +104,7 @@ export const countOf = (query: Filters) =>
   queryOptions({
     queryKey: ["transactions", "count", query],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/transactions/count", { params: { query }, signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });
 
 /** The days of a part of a list, counted as the list shows them. */
@@ -118,7 +118,7 @@ export const days = (filters: Filters, start_date: string, end_date: string) =>
           signal,
         }),
       ),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });
 
 /** Some of a list's rows and how many there are, to name what a change would touch. */
@@ -167,7 +167,7 @@ export const summary = (query: SummaryQuery) =>
   queryOptions({
     queryKey: ["transactions", "summary", query],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/transactions/summary", { params: { query }, signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });
 
 /** Totals as a table. */
@@ -179,14 +179,14 @@ export const transaction = (id: string) =>
   queryOptions({
     queryKey: ["transactions", "one", id],
     queryFn: () => answer(api.GET("/api/v1/transactions/{transaction_id}", at(id))),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const explanation = (id: string) =>
   queryOptions({
     queryKey: ["transactions", "explanation", id],
     queryFn: () => answer(api.GET("/api/v1/transactions/{transaction_id}/explain", at(id))),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const history = (id: string) =>
@@ -198,14 +198,14 @@ export const history = (id: string) =>
           params: { path: { transaction_id: id }, query: { limit: 100 } },
         }),
       ),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 export const comments = (id: string) =>
   queryOptions({
     queryKey: ["transactions", "comments", id],
     queryFn: () => answer(api.GET("/api/v1/transactions/{transaction_id}/comments", at(id))),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 /** The only call that changes transactions; its change can be undone. */
@@ -215,7 +215,7 @@ export const update = (operations: Operation[]) =>
   );
 
 /** The most that one update takes. */
-export const most = 50;
+export const maxOperations = 50;
 
 export type BulkSet = Schemas["TransactionBulkSet"];
 export type BulkBody = Schemas["BulkTransactions"];
@@ -226,7 +226,7 @@ export const bulk = (body: BulkBody) =>
   answer(api.POST("/api/v1/transactions/bulk", { params: { header: body.dry_run ? {} : once() }, body }));
 
 /** The most that can be chosen one by one for a bulk change. */
-export const mostChosen = 500;
+export const maxSelected = 500;
 
 export const split = ({ id, parts }: { id: string; parts: Schemas["TransactionSplitPart"][] }) =>
   recorded(api.PUT("/api/v1/transactions/{transaction_id}/split", { ...at(id), body: { parts } }));

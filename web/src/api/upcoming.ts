@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type Upcoming = Schemas["Upcoming"];
 export type UpcomingDay = Schemas["UpcomingDay"];
@@ -11,6 +11,6 @@ export const upcoming = (days: number) =>
   queryOptions({
     queryKey: ["recurring", "upcoming", days],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/upcoming", { params: { query: { days } }, signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
     placeholderData: keepPreviousData,
   });

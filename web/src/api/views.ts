@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type View = Schemas["View"];
 export type NewView = Schemas["CreateView"];
@@ -8,7 +8,7 @@ export type NewView = Schemas["CreateView"];
 export const views = queryOptions({
   queryKey: ["views"],
   queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/views", { signal }))).views,
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 export const createView = (body: NewView) => answer(api.POST("/api/v1/views", { params: { header: once() }, body }));

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { answer, api, once, type Schemas, staleAfter } from "./client";
 
 export type Workflow = Schemas["Workflow"];
 export type Run = Schemas["WorkflowRun"];
@@ -18,21 +18,21 @@ const often = 1500; // milliseconds between two looks at a run that is under way
 export const workflows = queryOptions({
   queryKey: ["workflows", "list"],
   queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/workflows", { signal }))).workflows,
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 export const workflow = (slug: string) =>
   queryOptions({
     queryKey: ["workflows", "one", slug],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/workflows/{slug}", { params: at(slug), signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
   });
 
 /** The texts that prompts share. */
 export const promptBlocks = queryOptions({
   queryKey: ["workflows", "blocks"],
   queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/prompt-blocks", { signal }))).prompt_blocks,
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 export const changeWorkflow = (slug: string, body: WorkflowPatch) =>
@@ -75,7 +75,7 @@ export const runsOf = (slug: string) =>
       ),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
     refetchInterval: (q) => (q.state.data?.pages[0]?.runs.some(live) ? often : false),
   });
 
@@ -84,7 +84,7 @@ export const plansWaiting = queryOptions({
   queryKey: ["workflows", "waiting"],
   queryFn: ({ signal }) =>
     answer(api.GET("/api/v1/workflow-runs", { params: { query: { plan: "waiting", limit: 50 } }, signal })),
-  staleTime: fresh.short,
+  staleTime: staleAfter.short,
 });
 
 /** A run, asked for until it has ended. */
@@ -92,7 +92,7 @@ export const run = (id: string) =>
   queryOptions({
     queryKey: ["workflows", "run", id],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/workflow-runs/{id}", { params: byId(id), signal })),
-    staleTime: fresh.short,
+    staleTime: staleAfter.short,
     refetchInterval: (q) => (q.state.data && live(q.state.data) ? often : false),
   });
 

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type Year = Schemas["Year"];
 export type YearCategory = Schemas["YearCategory"];
@@ -9,5 +9,5 @@ export const year = (year: number) =>
   queryOptions({
     queryKey: ["transactions", "year", year],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/years/{year}", { params: { path: { year } }, signal })),
-    staleTime: fresh.minute,
+    staleTime: staleAfter.minute,
   });

@@ -1,8 +1,8 @@
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { overview } from "#/api/overview";
-import { alerts } from "#/parts/tabs";
 import css from "./Count.module.css";
+import { alerts } from "./screens";
 
 /** How much waits on a screen, by its path. */
 export function useCounts(): Record<string, number | undefined> {

@@ -5,14 +5,14 @@ import { overlay } from "#/lib/overlay";
 import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import css from "./KeysSheet.module.css";
-import { screens } from "./screens";
+import { entries } from "./navigation";
 
 const sheet = (): [string, [string, string][]][] => [
   [
     t`Global`,
     [
       ["Ctrl K", t`Search`],
-      ...screens.map((s): [string, string] => [`G ${s.key.toUpperCase()}`, t`Go to ${{ page: i18n._(s.name) }}`]),
+      ...entries.map((s): [string, string] => [`G ${s.key.toUpperCase()}`, t`Go to ${{ page: i18n._(s.name) }}`]),
       ["Z", t`Undo your last change`],
       ["⇧ Z", t`Redo`],
       [".", t`Hide or show amounts`],

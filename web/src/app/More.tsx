@@ -5,14 +5,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { session } from "#/api/session";
 import { overlay } from "#/lib/overlay";
-import { Top } from "#/parts/Top";
+import { PageHeader } from "#/parts/PageHeader";
 import { Card } from "#/ui/Card";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { Count, Face, useCounts } from "./Count";
 import css from "./More.module.css";
-import { parts } from "./screens";
+import { parts } from "./navigation";
 
 /** The screens that the bar of a phone has no room for, under the headings of the navigation. */
 export function MorePage() {
@@ -21,7 +21,7 @@ export function MorePage() {
   const chev = <Icon name="chev" small />;
   return (
     <>
-      <Top title={t`More`} />
+      <PageHeader title={t`More`} />
       <Page>
         <div className={css.more}>
           <button type="button" className={css.search} onClick={() => overlay.set("palette")}>

@@ -3,9 +3,10 @@ import { lazy, Suspense, useEffect } from "react";
 import { loadTexts } from "#/lib/language";
 import { overlay } from "#/lib/overlay";
 import { Dialog } from "#/ui/Dialog";
+import { pages } from "./navigation";
 
-const load = async () => (await Promise.all([import("#/features/palette/Ways"), loadTexts("palette")]))[0];
-const Ways = lazy(() => load().then((m) => ({ default: m.Ways })));
+const load = async () => (await Promise.all([import("#/features/palette/PaletteResults"), loadTexts("palette")]))[0];
+const PaletteResults = lazy(() => load().then((m) => ({ default: m.PaletteResults })));
 
 /** One field that leads anywhere. */
 export function Palette() {
@@ -26,7 +27,7 @@ export function Palette() {
     <Dialog open={open} onClose={() => overlay.set(null)} title={t`Search`} wide>
       {open && (
         <Suspense>
-          <Ways />
+          <PaletteResults pages={pages} />
         </Suspense>
       )}
     </Dialog>

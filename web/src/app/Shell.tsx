@@ -6,28 +6,32 @@ import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { overview } from "#/api/overview";
 import { session } from "#/api/session";
-import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { overlay } from "#/lib/overlay";
-import { useNews } from "#/parts/news";
+import { amounts } from "#/lib/persisted";
+import { useUndoKeys } from "#/parts/edit";
+import { useLiveUpdates } from "#/parts/liveUpdates";
+import { TabsAt } from "#/parts/tabs";
+import { unprotected } from "#/parts/unprotected";
 import { Icon, Logo } from "#/ui/Icon";
 import { Toasts } from "#/ui/Toasts";
 import { Count, Face, useCounts } from "./Count";
 import { KeysSheet } from "./KeysSheet";
+import { type Entry, entries, parts, screenOf, tabsAt } from "./navigation";
 import { Palette } from "./Palette";
-import { Proof } from "./Proof";
+import { ReauthDialog } from "./ReauthDialog";
 import css from "./Shell.module.css";
-import { type Entry, parts, screenOf, screens } from "./screens";
 
 const Adding = lazy(() => import("#/parts/Adding").then((m) => ({ default: m.Adding })));
 
 export function Shell() {
-  useNews();
+  useLiveUpdates();
   const go = useNavigate();
   const { data } = useQuery(overview);
   const who = useQuery(session);
   useKeys({
-    ...Object.fromEntries(screens.map((s) => [`g ${s.key}`, () => void go({ to: s.to, search: {} })])),
+    ...useUndoKeys(),
+    ...Object.fromEntries(entries.map((s) => [`g ${s.key}`, () => void go({ to: s.to, search: {} })])),
     ".": () => amounts.set(amounts.get() === "hidden" ? "shown" : "hidden"),
     "?": () => overlay.set("keys"),
   });
@@ -49,6 +53,7 @@ export function Shell() {
     </Link>
   );
   const name = who.data?.user?.name;
+  const warning = unprotected();
   return (
     <div className={css.app}>
       <a className={css.skip} href="#main">
@@ -76,10 +81,17 @@ export function Shell() {
         ))}
       </nav>
       <main id="main" className={css.main} tabIndex={-1}>
-        <Outlet />
+        {warning && (
+          <p className={css.unprotected} role="status">
+            {warning}
+          </p>
+        )}
+        <TabsAt value={tabsAt}>
+          <Outlet />
+        </TabsAt>
       </main>
       <nav className={css.bottom} aria-label={t`Pages`}>
-        {screens.filter((s) => s.bar).map(link)}
+        {entries.filter((s) => s.bar).map(link)}
         <Link
           to="/more"
           activeProps={{ "aria-current": "page" }}
@@ -96,7 +108,7 @@ export function Shell() {
         <Adding />
       </Suspense>
       <KeysSheet />
-      <Proof />
+      <ReauthDialog />
       <Toasts />
     </div>
   );

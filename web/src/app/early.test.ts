@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { localDay } from "#/lib/dates";
 import { firstOf } from "./early";
 
-const asked: string[] = [];
+const requests: string[] = [];
 
 class Asked {
   method = "GET";
@@ -13,7 +13,7 @@ beforeAll(() => {
   vi.stubGlobal("Request", Asked);
   vi.stubGlobal("location", { origin: "here:" });
   vi.stubGlobal("fetch", (r: Asked) => {
-    asked.push(r.url);
+    requests.push(r.url);
     return new Promise(() => {});
   });
 });
@@ -21,11 +21,11 @@ afterAll(() => vi.unstubAllGlobals());
 
 /** The addresses that queries ask for when they run. */
 async function ofQueries(...queries: { queryFn?: unknown }[]): Promise<string[]> {
-  asked.length = 0;
+  requests.length = 0;
   const context = { signal: new AbortController().signal, pageParam: "" };
   for (const q of queries) void (q.queryFn as (c: typeof context) => unknown)(context);
-  await vi.waitFor(() => expect(asked).toHaveLength(queries.length));
-  return asked.toSorted();
+  await vi.waitFor(() => expect(requests).toHaveLength(queries.length));
+  return requests.toSorted();
 }
 
 it("asks early for exactly what the first screens ask for", async () => {

@@ -1,14 +1,11 @@
 import { expect, it, vi } from "vitest";
 import { moved } from "./moved";
-import { paths } from "./screens";
+import { screens } from "./screens";
 
 // Which route an address leads to is asked, and no screen is loaded for that.
 vi.mock("./Shell", () => ({ Shell: () => null }));
 vi.mock("./More", () => ({ MorePage: () => null }));
-vi.mock("./Wrong", () => ({ Fallen: () => null, Nowhere: () => null, Wrong: () => null }));
-vi.mock("./pages", () => ({
-  pages: new Proxy({}, { get: () => async () => new Proxy({}, { get: () => () => null }) }),
-}));
+vi.mock("./ErrorPage", () => ({ AppError: () => null, NotFoundPage: () => null, ErrorPage: () => null }));
 
 const { router } = await import("./routes");
 
@@ -17,8 +14,8 @@ function leads(href: string): string {
   const { pathname, search, hash } = new URL(href, "here://there");
   const route = router.routesByPath[pathname as "/"];
   try {
-    const asked = { search: router.options.parseSearch?.(search) ?? {}, hash: hash.slice(1) };
-    (route.options as { beforeLoad?: (_: object) => void }).beforeLoad?.({ location: asked });
+    const location = { search: router.options.parseSearch?.(search) ?? {}, hash: hash.slice(1) };
+    (route.options as { beforeLoad?: (_: object) => void }).beforeLoad?.({ location });
   } catch (r) {
     return router.buildLocation((r as { options: Parameters<typeof router.buildLocation>[0] }).options).href;
   }
@@ -27,7 +24,7 @@ function leads(href: string): string {
 
 it("has a route for every page", () => {
   const routes = Object.keys(router.routesByPath);
-  expect(paths.filter((p) => !routes.includes(p))).toEqual([]);
+  expect(screens.map((s) => s.path).filter((p) => !routes.includes(p))).toEqual([]);
   expect(routes).not.toContain("/no-such-address");
 });
 

@@ -1,9 +1,11 @@
 import { i18n } from "@lingui/core";
 import { expect, it } from "vitest";
-import { places } from "#/features/palette/places";
-import { tabsAt } from "#/parts/tabs";
+import { others } from "#/features/palette/places";
 import { moved } from "./moved";
-import { parts, paths, screenOf, screens } from "./screens";
+import { entries, pages, parts, screenOf, tabsAt } from "./navigation";
+import { screens } from "./screens";
+
+const paths: readonly string[] = screens.map((s) => s.path);
 
 it("has 13 entries in the order of their headings, and five in the bar of a phone with More", () => {
   expect(parts.flatMap((p) => [p.title ? i18n._(p.title) : "–", ...p.screens.map((s) => i18n._(s.name))])).toEqual([
@@ -13,9 +15,9 @@ it("has 13 entries in the order of their headings, and five in the bar of a phon
     ...["Automate", "Rules", "AI agents", "Activity"],
     ...["–", "Settings"],
   ]);
-  expect(parts.flatMap((p) => p.screens)).toEqual(screens);
-  expect(screens.filter((s) => s.bar).map((s) => s.to)).toEqual(["/", "/review", "/transactions", "/budget"]);
-  expect(new Set(screens.map((s) => s.key)).size).toBe(13);
+  expect(parts.flatMap((p) => p.screens)).toEqual(entries);
+  expect(entries.filter((s) => s.bar).map((s) => s.to)).toEqual(["/", "/review", "/transactions", "/budget"]);
+  expect(new Set(entries.map((s) => s.key)).size).toBe(13);
 });
 
 it("knows the screen above every page", () => {
@@ -43,11 +45,22 @@ it("keeps every old address, or leads on from it", () => {
 
 it("leads to every page by a tab, an entry or the search", () => {
   const tabs = paths.flatMap((p) => tabsAt(p).map((t) => t.to));
-  const found = places.flatMap((p): string[] => ("to" in p ? [p.to] : []));
-  const whole = paths.filter((p) => !p.includes("$"));
-  expect(whole.filter((p) => !found.includes(p))).toEqual([]);
+  const found = [...pages, ...others].flatMap((p): string[] => ("to" in p ? [p.to] : []));
+  const fixed = paths.filter((p) => !p.includes("$"));
+  expect(fixed.filter((p) => !found.includes(p))).toEqual([]);
   expect([...tabs, ...found].filter((p) => !paths.includes(p))).toEqual([]);
   expect(tabs.filter((p) => !found.includes(p))).toEqual([]);
+});
+
+it("has the tabs of a screen in their order, and none on pages below them", () => {
+  const names = (path: string) => tabsAt(path).map((t) => i18n._(t.name));
+  expect(names("/review")).toEqual(["Transactions", "Alerts", "Linked accounts", "Suggestions"]);
+  expect(names("/review/links")).toEqual(names("/review"));
+  expect(names("/cash-flow/year")).toEqual(["Flow", "Trends", "Yearly summary"]);
+  expect(names("/settings/members")).toHaveLength(10);
+  expect(tabsAt("/settings").filter((t) => t.for)).toHaveLength(7);
+  expect(names("/recurring/k3f")).toEqual([]);
+  expect(names("/budget")).toEqual([]);
 });
 
 const sources = import.meta.glob<string>(["../**/*.{ts,tsx}", "!../**/*.test.ts", "!./moved.ts"], {

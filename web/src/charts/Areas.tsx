@@ -34,7 +34,7 @@ export function Areas(p: {
 }) {
   const [first, last] = [p.days[0], p.days.at(-1)];
   if (!first || !last) return null;
-  const said = (d: string) => dayShort(d, p.today);
+  const dayName = (d: string) => dayShort(d, p.today);
   const drawn = bands(p.layers.map((l) => l.values.map(length)));
   const net = p.net.map(length);
   const all = [...drawn.flat(2), ...net, 0];
@@ -44,7 +44,7 @@ export function Areas(p: {
   const marks = p.marks.toSorted((a, b) => ordinal(a.day) - ordinal(b.day));
   const added = marks.map((m) => {
     const names = m.names.join(", ");
-    return t`Added on ${{ day: said(m.day) }}: ${names}.`;
+    return t`Added on ${{ day: dayName(m.day) }}: ${names}.`;
   });
   const ticks = steps(y.ticks(4), low === 0 && high === 0).map((n) => ({
     n,
@@ -52,14 +52,14 @@ export function Areas(p: {
   }));
   const left = Math.max(box.left, ...ticks.map((k) => 12 + letter * k.text.length));
   const parts = p.layers.map((l) => `${l.name} ${p.say(l.values.at(-1) ?? 0n)}`).join(", ");
-  const whole = t`Net worth from ${{ from: said(first) }} to ${{ to: said(last) }}: ${{ first: p.say(p.net[0] ?? 0n) }} to ${{ last: p.say(end) }}. Now: ${parts}.`;
+  const description = t`Net worth from ${{ from: dayName(first) }} to ${{ to: dayName(last) }}: ${{ first: p.say(p.net[0] ?? 0n) }} to ${{ last: p.say(end) }}. Now: ${parts}.`;
   return (
     <Frame
-      words={[whole, ...added].join(" ")}
+      words={[description, ...added].join(" ")}
       table={{
         heads: [t`Day`, ...p.layers.map((l) => l.name), t`Net worth`],
         rows: p.days
-          .map((d, i) => [said(d), ...p.layers.map((l) => p.say(l.values[i] ?? 0n)), p.say(p.net[i] ?? 0n)])
+          .map((d, i) => [dayName(d), ...p.layers.map((l) => p.say(l.values[i] ?? 0n)), p.say(p.net[i] ?? 0n)])
           .toReversed(),
       }}
     >

@@ -32,26 +32,26 @@ export function Balance(p: {
   const [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
   const pad = Math.max((high - low) * 0.08, 1);
   const y = scaleLinear([low - pad, high + pad], [height - box.bottom, box.top]).nice(4);
-  const said = (d: string) => dayShort(d, p.today);
+  const dayName = (d: string) => dayShort(d, p.today);
   const marked = [
     ...gaps.map((g) => ({ ...g, word: t`no data`, broken: true })),
     ...offs(p.points).map((g) => ({ ...g, word: t`mismatch`, broken: false })),
   ];
   const missing = marked.map((g) => {
-    const [from, to] = [said(g.from.day), said(g.to.day)];
+    const [from, to] = [dayName(g.from.day), dayName(g.to.day)];
     return g.broken
       ? t`No balance data between ${from} and ${to}.`
       : t`Balances don’t match between ${from} and ${to}.`;
   });
-  const whole = t`Balance from ${{ from: said(first.day) }} to ${{ to: said(last.day) }}: ${{ first: p.say(first.value) }} to ${{ last: p.say(last.value) }}.`;
+  const description = t`Balance from ${{ from: dayName(first.day) }} to ${{ to: dayName(last.day) }}: ${{ first: p.say(first.value) }} to ${{ last: p.say(last.value) }}.`;
   return (
     <Frame
-      words={[whole, ...missing].join(" ")}
+      words={[description, ...missing].join(" ")}
       table={{
         heads: [t`Day`, t`Balance`, t`Source`],
         rows: moves(p.points)
           .toReversed()
-          .map((k) => [said(k.day), p.say(k.value), k.derived ? p.derived : t`bank-reported`]),
+          .map((k) => [dayName(k.day), p.say(k.value), k.derived ? p.derived : t`bank-reported`]),
       }}
     >
       {(width) => {

@@ -9,11 +9,11 @@ import { steps } from "./steps";
 
 const height = 200;
 const box = { top: 12, bottom: 24, left: 48 };
-const narrow = 460; // below this half of the months are drawn
+const narrow = 460; // below this width, only the last seven months are drawn
 
 type Bar = { month: string; value: Cents };
 
-/** One thing month by month. A month in which more came back than went out stands below the line. */
+/** One figure for each month. A month in which more came back than went out is drawn below the line. */
 export function Bars(p: {
   name: string;
   bars: Bar[];
@@ -23,8 +23,8 @@ export function Bars(p: {
   way: (month: string) => { href: string; go: () => void };
 }) {
   const began = p.bars.findIndex((b) => b.value !== 0n);
-  const whole = began < 0 ? [] : p.bars.slice(began, -1);
-  const mean = whole.length > 1 ? whole.reduce((n, b) => n + b.value, 0n) / BigInt(whole.length) : 0n;
+  const complete = began < 0 ? [] : p.bars.slice(began, -1);
+  const mean = complete.length > 1 ? complete.reduce((n, b) => n + b.value, 0n) / BigInt(complete.length) : 0n;
   const { name } = p;
   const months = p.bars.map((b) => `${monthName(b.month)} ${p.say(b.value)}`).join(", ");
   return (

@@ -14,10 +14,12 @@ const box = { top: 14, bottom: 24, left: 44, right: 74 };
 export function Pace(p: {
   now: { name: string; sums: Cents[] };
   before: { name: string; sums: Cents[] };
+  /** How many the month has. */
+  days: number;
   say: (c: Cents) => string;
   axis: (c: Cents) => string;
 }) {
-  const days = Math.max(p.now.sums.length, p.before.sums.length, 28);
+  const days = Math.max(p.days, p.before.sums.length);
   const last = p.now.sums.at(-1) ?? 0n;
   const end = p.before.sums.at(-1) ?? 0n;
   const beside = p.before.sums.length > 0;
@@ -50,7 +52,7 @@ export function Pace(p: {
           .y1((c) => y(length(c)));
         const here = { x: x(p.now.sums.length - 1), y: y(length(last)) };
         const there = y(length(end));
-        // The name of the point stands off the other line, but never on the days at the foot.
+        // The label of the point avoids the other line and the days at the bottom.
         const below = beside && there < here.y && here.y < height - box.bottom - 18;
         const both = beside && Math.abs(there - here.y) < 30 && p.now.sums.length > days - 4;
         return (

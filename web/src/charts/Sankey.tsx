@@ -17,7 +17,7 @@ type Props = {
   brief: (c: Cents) => string;
   /** The label over the middle if it is a single node. */
   hub: string;
-  /** Where the payments of a place are, or of one of its ribbons: those through a middle place. */
+  /** The link to the transactions of a place or of one of its ribbons, which lead through a middle place. */
   way: (s: Spot, through?: Spot) => Way | undefined;
 };
 
@@ -57,25 +57,25 @@ const ends = (l: FlowLink) => [l.source as FlowNode, l.target as FlowNode] as co
 
 /** A place with the ribbons that reach it from the middle. One ribbon and its name are one link. */
 function Place({ node: n, links, one, props: p }: { node: FlowNode; links: FlowLink[]; one: boolean; props: Props }) {
-  const mine = n.side === "mid" ? [] : links.filter((l) => ends(l).includes(n));
+  const ownLinks = n.side === "mid" ? [] : links.filter((l) => ends(l).includes(n));
   const tone = n.tone === undefined ? "" : `c${n.tone}`;
   const ribbon = (l: FlowLink) => (
     <path key={`${l.ribbon.source} ${l.ribbon.target}`} className={css.ribbon} d={band(l)} />
   );
-  const whole = p.way(n);
+  const link = p.way(n);
   const label = <Label node={n} one={one} hub={p.hub} brief={p.brief} />;
-  if (mine.length < 2)
+  if (ownLinks.length < 2)
     return (
       <g className={tone}>
-        <Way way={whole}>
-          {mine.map(ribbon)}
+        <Way way={link}>
+          {ownLinks.map(ribbon)}
           {label}
         </Way>
       </g>
     );
   return (
     <g className={tone}>
-      {mine.map((l) => {
+      {ownLinks.map((l) => {
         const through = ends(l).find((e) => e.side === "mid");
         return (
           <Way
@@ -87,7 +87,7 @@ function Place({ node: n, links, one, props: p }: { node: FlowNode; links: FlowL
           </Way>
         );
       })}
-      <Way way={whole}>{label}</Way>
+      <Way way={link}>{label}</Way>
     </g>
   );
 }

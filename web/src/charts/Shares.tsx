@@ -15,7 +15,7 @@ export type Decider = {
   name: string;
   /** The one that the chart is about. */
   own?: boolean;
-  /** null if they decided nothing. */
+  /** null without a decision. */
   right: Share | null;
   /** Of a hundred, how many they decided. */
   decided: number;

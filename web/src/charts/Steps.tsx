@@ -4,11 +4,12 @@ import { dayShort, ordinal } from "#/lib/dates";
 import { type Cents, length } from "#/lib/money";
 import css from "./Chart.module.css";
 import { Frame } from "./Frame";
-import { steps } from "./steps";
+import { roomy, steps } from "./steps";
 
 const height = 220;
 const box = { top: 24, bottom: 24, left: 48, right: 64 };
 const apart = 56; // px that a label needs
+const yearApart = 34; // px that a year needs
 
 type Point = { day: string; value: Cents };
 
@@ -24,17 +25,17 @@ export function Steps(p: {
   const first = p.points[0];
   const last = p.points.at(-1);
   if (!first || !last) return null;
-  const said = (d: string) => dayShort(d, p.today);
+  const dayName = (d: string) => dayShort(d, p.today);
   const top = Math.max(...p.points.map((k) => length(k.value)), 0.01);
   const y = scaleLinear([0, top * 1.1], [height - box.bottom, box.top]).nice(4);
   const { name } = p;
-  const list = p.points.map((k) => `${said(k.day)} ${p.say(k.value)}`).join(", ");
+  const list = p.points.map((k) => `${dayName(k.day)} ${p.say(k.value)}`).join(", ");
   return (
     <Frame
       words={t`${name} over time: ${list}.`}
       table={{
         heads: [t`Since`, t`Amount`],
-        rows: p.points.map((k) => [said(k.day), p.say(k.value)]).toReversed(),
+        rows: p.points.map((k) => [dayName(k.day), p.say(k.value)]).toReversed(),
       }}
     >
       {(width) => {
@@ -61,16 +62,17 @@ export function Steps(p: {
                 </text>
               </g>
             ))}
-            {[...years].sort().map((n) => {
-              const px = Math.max(x(ordinal(`${n}-01-01`)), box.left);
-              return (
-                px <= end && (
-                  <text key={n} x={px} y={height - 4}>
+            {roomy(
+              [...years].sort().map((n) => ({ n, at: Math.max(x(ordinal(`${n}-01-01`)), box.left) })),
+              yearApart,
+            ).map(
+              ({ n, at }) =>
+                at <= end && (
+                  <text key={n} x={at} y={height - 4}>
                     {n}
                   </text>
-                )
-              );
-            })}
+                ),
+            )}
             <path className={css.area} d={`${line}V${y(0)}H${fx}Z`} />
             <path className={css.now} d={line} />
             {few &&

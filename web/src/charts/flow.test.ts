@@ -35,8 +35,8 @@ it("folds what is too thin to see, and keeps the sum", () => {
 });
 
 it("folds past the first so many, but never one alone", () => {
-  const names = (most: number, ...amounts: bigint[]) =>
-    fold(through(amounts.map((a, i) => out(`s${i}`, a))), { in: 5, out: most }).spots.map((s) => s.id);
+  const names = (limit: number, ...amounts: bigint[]) =>
+    fold(through(amounts.map((a, i) => out(`s${i}`, a))), { in: 5, out: limit }).spots.map((s) => s.id);
   expect(names(2, 5n, 3n, 2n, 1n)).toEqual(["s0", "s1", "other:out"]);
   expect(names(8, 100000n, 1n)).toEqual(["s0", "s1"]);
 });

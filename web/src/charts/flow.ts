@@ -22,7 +22,7 @@ export const lasts: readonly string[] = ["saved", "drawn"];
 export const folded = (side: "in" | "out") => `other:${side}`;
 
 /** Folds what is less than 2 % of a side, or past its first so many, into one place. */
-export function fold(flow: Flow, most: { in: number; out: number }): Flow {
+export function fold(flow: Flow, limit: { in: number; out: number }): Flow {
   const becomes = new Map<string, string>();
   const spots = flow.spots.filter((s) => s.side === "mid" && s.amount > 0n).sort(larger);
   for (const side of ["in", "out"] as const) {
@@ -30,9 +30,9 @@ export function fold(flow: Flow, most: { in: number; out: number }): Flow {
     const last = all.filter((s) => lasts.includes(s.id));
     const rest = all.filter((s) => !lasts.includes(s.id));
     const total = sum(all);
-    const kept = rest.filter((s, i) => i < most[side] && s.amount * 50n >= total);
-    const thin = rest.slice(kept.length);
-    spots.push(...kept);
+    const shown = rest.filter((s, i) => i < limit[side] && s.amount * 50n >= total);
+    const thin = rest.slice(shown.length);
+    spots.push(...shown);
     if (thin.length === 1) spots.push(...thin);
     const n = thin.length;
     if (n > 1) {

@@ -68,12 +68,12 @@ export const moves = (points: readonly Known[]) =>
   points.filter((p, i) => !p.derived || p.value !== points[i - 1]?.value);
 
 /** The first days of months between two days, at most so many, for the foot of a chart. */
-export function monthTicks(from: string, to: string, most: number): string[] {
+export function monthTicks(from: string, to: string, limit: number): string[] {
   const [y, m] = from.split("-").map(Number) as [number, number];
   const [v, w] = to.split("-").map(Number) as [number, number];
   const first = y * 12 + m;
   const last = v * 12 + w - 1;
-  const step = [1, 2, 3, 6, 12, 24, 60].find((s) => (last - first + 1) / s <= most) ?? 120;
+  const step = [1, 2, 3, 6, 12, 24, 60].find((s) => (last - first + 1) / s <= limit) ?? 120;
   const out: string[] = [];
   for (let n = first; n <= last; n++)
     if (n % step === 0) out.push(`${Math.floor(n / 12)}-${String((n % 12) + 1).padStart(2, "0")}-01`);

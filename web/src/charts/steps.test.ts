@@ -1,6 +1,6 @@
 import { scaleLinear } from "d3-scale";
 import { expect, it } from "vitest";
-import { steps } from "./steps";
+import { roomy, steps } from "./steps";
 
 it("names no two lines of an axis alike", () => {
   const named = (top: number, n: number) => {
@@ -14,4 +14,13 @@ it("names no two lines of an axis alike", () => {
 
 it("has the foot alone where nothing is measured", () => {
   expect(steps([0, 0.5, 1], true)).toEqual([0]);
+});
+
+it("leaves out a label that the next one would cover", () => {
+  const years = [
+    { n: "2024", at: 48 },
+    { n: "2025", at: 70 },
+    { n: "2026", at: 300 },
+  ];
+  expect(roomy(years, 34).map((y) => y.n)).toEqual(["2025", "2026"]);
 });

@@ -3,13 +3,14 @@ import { Months } from "#/charts/Months";
 import { Pace } from "#/charts/Pace";
 import { Sankey } from "#/charts/Sankey";
 import { shift } from "#/lib/dates";
-import { theme } from "#/lib/kept";
 import { compact, money, rounded } from "#/lib/money";
+import { theme } from "#/lib/persisted";
 import type { Tone } from "#/lib/tones";
 import { Fault } from "#/parts/Fault";
 import { Amount, Figure, Sum } from "#/ui/Amount";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button, Segments } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Badge, Chip, type Mood, Tag, Tile } from "#/ui/Chip";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Field, Search } from "#/ui/Field";
@@ -18,7 +19,6 @@ import { type IconName, icons } from "#/ui/icons";
 import { Item, Lines, Table } from "#/ui/Lines";
 import { Facts } from "#/ui/Page";
 import { PickerButton, Toggle } from "#/ui/Picker";
-import { Seal } from "#/ui/Seal";
 import { Toasts } from "#/ui/Toasts";
 import { toasts } from "#/ui/toasts";
 import css from "./Sheet.module.css";
@@ -99,7 +99,7 @@ export function Sheet() {
           <Chip
             key={kind}
             name={kind}
-            maker={{ kind, name: kind === "person" ? "Maja" : undefined }}
+            author={{ kind, name: kind === "person" ? "Maja" : undefined }}
             held={kind === "person"}
           />
         ))}
@@ -109,7 +109,7 @@ export function Sheet() {
         {tones.map((t) => (
           <Tile key={t} tone={t} icon="cart" large />
         ))}
-        <Seal maker={{ kind: "person" }} large />
+        <AuthorBadge author={{ kind: "person" }} large />
         {moods.map((m) => (
           <Badge key={m} mood={m}>
             {m}
@@ -169,7 +169,7 @@ export function Sheet() {
       </Dialog>
       <div className={css.cards}>
         <Card title="Loading">
-          <Bones rows={3} />
+          <Skeleton rows={3} />
         </Card>
         <Card title="Empty">
           <Empty title="Nothing to review" action={<Button>View all</Button>}>
@@ -187,6 +187,7 @@ export function Sheet() {
         <Pace
           now={{ name: "November", sums: Array.from({ length: 15 }, (_, i) => BigInt(i * 17000)) }}
           before={{ name: "October", sums: Array.from({ length: 31 }, (_, i) => BigInt(i * 14000)) }}
+          days={30}
           say={say}
           axis={(c) => compact(c, "EUR")}
         />

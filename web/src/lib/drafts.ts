@@ -32,10 +32,10 @@ export const draftWaits = (name: string) => sessionStorage.getItem(key(name)) !=
 /** For the `ref` of a form with a `data-draft`: fills in what was kept, once. */
 export function restoreDraft(form: HTMLFormElement | null) {
   const name = form?.dataset.draft;
-  const kept = name && sessionStorage.getItem(key(name));
-  if (!form || !name || !kept) return;
+  const stored = name && sessionStorage.getItem(key(name));
+  if (!form || !name || !stored) return;
   sessionStorage.removeItem(key(name));
-  const draft = JSON.parse(kept) as Draft;
+  const draft = JSON.parse(stored) as Draft;
   for (const e of inputs(form)) write(e, draft[e.name]);
 }
 

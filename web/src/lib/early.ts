@@ -24,4 +24,4 @@ export function takeEarly(address: string): Promise<Response> | undefined {
 
 /** The fields of a transaction that lists ask for. */
 // biome-ignore format: one text
-export const rowFields = "date,amount,iso_currency_code,name,merchant_name,detail,category,category_display_name,category_source,account_name,tags,pending,counterparty_name,payee_name,comment_count,excluded,excluded_reason,linked_transaction_id,parent_id";
+export const rowFields = "date,amount,iso_currency_code,name,merchant_name,detail,category,category_display_name,category_source,account_name,tags,pending,counterparty_name,payee_name,comment_count,excluded,excluded_reason,linked_transaction_id,transfer,parent_id";

@@ -12,7 +12,7 @@ const typing = (t: EventTarget | null) =>
 /** Keys act where nobody types, and with Ctrl or Meta only if they are written so. */
 export function useKeys(keys: Keys) {
   const act = useEffectEvent((e: KeyboardEvent, chord: string) => {
-    // After G comes a screen, which the shell knows, and no deed of the screen that is open.
+    // After G comes a screen, which the shell knows, and no action of the screen that is open.
     const f = keys[chord] ?? (/^(Mod|g) /.test(chord) ? undefined : keys[e.key]);
     if (!f) return false;
     e.preventDefault();

@@ -20,16 +20,16 @@ export const language =
 
 let take: (m: Messages) => void = (m) => void early.push(m);
 const early: Messages[] = [];
-const asked = new Map<string, Promise<void>>();
+const loads = new Map<string, Promise<void>>();
 
 /** Loads the texts of a part of the app in the reader's language: "base", or a folder of features. */
 export function loadTexts(part: string): Promise<void> {
   const load = all[language]?.[part];
-  let one = asked.get(part);
+  let one = loads.get(part);
   if (!one) {
     one = load ? load().then((m) => take(m.default)) : Promise.resolve();
-    one.catch(() => asked.delete(part)); // asked again next time
-    asked.set(part, one);
+    one.catch(() => loads.delete(part)); // asked again next time
+    loads.set(part, one);
   }
   return one;
 }

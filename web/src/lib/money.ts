@@ -33,16 +33,16 @@ export const length = (n: Cents): number => Number(n) / 100;
 
 const formats = new Map<string, Intl.NumberFormat>();
 
-function format(currency: string, whole: boolean): Intl.NumberFormat {
-  const key = currency + whole;
+function format(currency: string, rounded: boolean): Intl.NumberFormat {
+  const key = currency + rounded;
   let f = formats.get(key);
   if (!f) {
-    const digits = whole ? { maximumFractionDigits: 0 } : {};
+    const digits = rounded ? { maximumFractionDigits: 0 } : {};
     try {
       f = new Intl.NumberFormat(moneyLocale(), { style: "currency", currency, ...digits });
     } catch {
       // The code is not a currency, such as a bank's own points.
-      f = new Intl.NumberFormat(locale, { minimumFractionDigits: whole ? 0 : 2, ...digits });
+      f = new Intl.NumberFormat(locale, { minimumFractionDigits: rounded ? 0 : 2, ...digits });
     }
     formats.set(key, f);
   }
@@ -75,11 +75,11 @@ const shortened = new Map<string, Intl.NumberFormat>();
 export function compact(n: Cents, currency: string): string {
   let f = shortened.get(currency);
   if (!f) {
-    const few = { notation: "compact", maximumFractionDigits: 1, minimumFractionDigits: 0 } as const;
+    const compactOptions = { notation: "compact", maximumFractionDigits: 1, minimumFractionDigits: 0 } as const;
     try {
-      f = new Intl.NumberFormat(moneyLocale(), { style: "currency", currency, ...few });
+      f = new Intl.NumberFormat(moneyLocale(), { style: "currency", currency, ...compactOptions });
     } catch {
-      f = new Intl.NumberFormat(locale, few);
+      f = new Intl.NumberFormat(locale, compactOptions);
     }
     shortened.set(currency, f);
   }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { chosen, colours, lookOf } from "./tones";
 
 test("the colours are those of the style sheet", () => {
-  const css = readFileSync(new URL("../../../internal/page/tokens.css", import.meta.url), "utf8");
+  const css = readFileSync(new URL("../../../internal/surface/htmlpage/tokens.css", import.meta.url), "utf8");
   const there = colours.map(
     (_, i) => css.match(new RegExp(`\\.c${i + 1} \\{\\s*--c: light-dark\\((#[0-9a-f]{6})`))?.[1],
   );

@@ -6,12 +6,12 @@ const sunday =
 const saturday = "AE AF BH DJ DZ EG IQ IR JO KW LY OM QA SD SY";
 
 type Weeks = { firstDay: number };
-type Telling = { getWeekInfo?: () => Weeks; weekInfo?: Weeks };
+type LocaleInfo = { getWeekInfo?: () => Weeks; weekInfo?: Weeks };
 
 /** The day that a region's weeks begin with: 1 is Monday, 7 is Sunday. */
-export function weekStart(region: string, tells: Telling = new Intl.Locale(`und-${region}`) as Telling): number {
-  const told = tells.getWeekInfo?.() ?? tells.weekInfo;
-  return told?.firstDay ?? (sunday.includes(region) ? 7 : saturday.includes(region) ? 6 : 1);
+export function weekStart(region: string, locale: LocaleInfo = new Intl.Locale(`und-${region}`) as LocaleInfo): number {
+  const info = locale.getWeekInfo?.() ?? locale.weekInfo;
+  return info?.firstDay ?? (sunday.includes(region) ? 7 : saturday.includes(region) ? 6 : 1);
 }
 
 export const firstWeekday = weekStart(region);

@@ -2,20 +2,21 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { type Connection, removeConnection } from "#/api/connections";
+import { fromFiles } from "#/lib/provider";
 import { Button } from "#/ui/Button";
 import { Note } from "#/ui/Form";
-import { useDeed } from "./deed";
+import { useAction } from "./useAction";
 
 /** A bank of files in which nothing is left. Undoing an import takes its account; only a person removes a bank. */
-export const emptied = (b: Connection) => b.provider === "csv" && b.status === "active" && b.accounts_count === 0;
+export const emptied = (b: Connection) => fromFiles(b) && b.status === "active" && b.accounts_count === 0;
 
 /** Why a bank is empty, and what can be done with it. */
 export function EmptyBank({ bank: b, link }: { bank: Connection; link?: boolean }) {
   const name = b.institution_name ?? t`This bank`;
-  const remove = useDeed({
+  const remove = useAction({
     act: () => removeConnection(b.id),
     touches: ["connections", "sync", "overview", "accounts"],
-    said: t({ message: `${name} removed`, context: "a bank" }),
+    text: t({ message: `${name} removed`, context: "a bank" }),
   });
   return (
     <Note>

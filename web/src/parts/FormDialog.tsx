@@ -30,7 +30,7 @@ export function filled(form: HTMLFormElement): Filled {
 
 /** The errors of the fields, in the server's words. */
 export function Refused({ error }: { error: unknown }) {
-  if (!error || (error instanceof ApiError && error.wantsProof)) return null;
+  if (!error || (error instanceof ApiError && error.wantsReauth)) return null;
   const details = error instanceof ApiError ? error.details : [];
   const first = error instanceof ApiError && details.length ? meaning(error.code) : "";
   return (

@@ -6,7 +6,7 @@ import { dayShort, localDay } from "#/lib/dates";
 import { Note } from "#/ui/Form";
 import { sentence } from "./edit";
 
-const told = ["links_proposed", "stale", "data_ends", "no_balance", "recurring_only"];
+const shown = ["links_proposed", "stale", "data_ends", "no_balance", "recurring_only"];
 const plainly = ["data_ends", "recurring_only"]; // nothing is wrong
 
 /** The note in the reader's language; one that is not known here, in the server's words. */
@@ -37,7 +37,7 @@ function plain({ code, count, message }: Schemas["Note"]): string {
 /** Remarks about figures, each with a link to fix the cause. */
 export function Notes({ notes }: { notes: readonly Schemas["Note"][] | undefined }) {
   return notes
-    ?.filter((n) => told.includes(n.code))
+    ?.filter((n) => shown.includes(n.code))
     .map((n) => (
       <Note key={n.code + n.message} mood={plainly.includes(n.code) ? "info" : "warn"}>
         <span className="grow">{plain(n)}</span>

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { fresh } from "#/api/client";
+import { staleAfter } from "#/api/client";
 import { session } from "#/api/session";
 import { correct, createPayment, payee, type Transaction } from "#/api/transactions";
 import { localDay } from "#/lib/dates";
@@ -11,8 +11,8 @@ import { AmountField } from "#/ui/AmountField";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { ask, named, type Payee } from "./addKnown";
-import { useDeed } from "./deed";
 import { type Filled, FormDialog } from "./FormDialog";
+import { useAction } from "./useAction";
 
 const touches = ["transactions", "accounts", "overview", "cashflow", "changes", "review"] as const;
 
@@ -20,7 +20,7 @@ const touches = ["transactions", "accounts", "overview", "cashflow", "changes", 
 const usual = (user: string) => ({
   queryKey: ["accounts", "usual", user],
   queryFn: () => ask(user),
-  staleTime: fresh.minute,
+  staleTime: staleAfter.minute,
 });
 
 /** Adds a transaction, or edits one that was added manually: the amount first, because it is what people know. */
@@ -34,8 +34,8 @@ export function PaymentForm({
   onClose: () => void;
 }) {
   const me = useQuery(session).data?.user?.id ?? "";
-  const asked = useQuery({ ...usual(me), enabled: !row && me !== "" });
-  const known = asked.data;
+  const suggestions = useQuery({ ...usual(me), enabled: !row && me !== "" });
+  const known = suggestions.data;
   const all = known?.accounts ?? [];
   const here = account && !all.some((a) => a.id === account) ? [[account, t`This account`] as const] : [];
   const names = useId();
@@ -44,7 +44,7 @@ export function PaymentForm({
   const [picked, setPicked] = useState<{ category?: string; account?: string }>({ account });
   const [fault, setFault] = useState<string>();
   const today = localDay(new Date());
-  const save = useDeed({
+  const save = useAction({
     act: (f: {
       account: string;
       amount: number;
@@ -64,7 +64,7 @@ export function PaymentForm({
             ...(f.detail && { detail: f.detail }),
           }),
     touches,
-    said: (r) => {
+    text: (r) => {
       if (row) return t`Transaction updated`;
       return r.data.excluded ? t`Added and matched with the bank’s` : t`${{ payee: payee(r.data) }} added`;
     },
@@ -98,7 +98,7 @@ export function PaymentForm({
       }
       act={row ? t`Save` : t`Add transaction`}
       busy={save.isPending}
-      error={save.error ?? asked.error}
+      error={save.error ?? suggestions.error}
       onSubmit={submit}
     >
       <Fields>

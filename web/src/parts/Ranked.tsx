@@ -20,7 +20,7 @@ export type Rank = {
 
 /** The largest first, each with a bar, its previous value, and a link to its payments. */
 export function Ranked(p: { ranks: Rank[]; currency: string; change?: (now: Cents, before: Cents) => ReactNode }) {
-  const most = p.ranks.reduce((n, r) => (r.amount > n ? r.amount : n), 1n);
+  const largest = p.ranks.reduce((n, r) => (r.amount > n ? r.amount : n), 1n);
   return (
     <ul className={css.ranked}>
       {p.ranks.map((r) => {
@@ -34,7 +34,7 @@ export function Ranked(p: { ranks: Rank[]; currency: string; change?: (now: Cent
               <rect className={css.track} width="100%" height="4" rx="2" />
               <rect
                 className={css.value}
-                width={`${Math.max(0, (100 * length(r.amount)) / length(most))}%`}
+                width={`${Math.max(0, (100 * length(r.amount)) / length(largest))}%`}
                 height="4"
                 rx="2"
               />

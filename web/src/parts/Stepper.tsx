@@ -1,7 +1,7 @@
 import { i18n } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { Button } from "#/ui/Button";
-import css from "./Top.module.css";
+import css from "./PageHeader.module.css";
 
 const steps = {
   month: { back: msg`Previous month`, on: msg`Next month` },

@@ -6,7 +6,7 @@ import { number, transactions } from "#/lib/words";
 import { Button } from "#/ui/Button";
 import { Note, Progress } from "#/ui/Form";
 import { useEnd } from "./banks";
-import { sorry } from "./edit";
+import { showError } from "./edit";
 
 /** A sync while it runs. Stopping it keeps what has come in. */
 export function Syncing({ job: id, onEnd }: { job: string; onEnd: (j: Job) => void }) {
@@ -28,7 +28,7 @@ export function Syncing({ job: id, onEnd }: { job: string; onEnd: (j: Job) => vo
         {[data?.state === "queued" ? t`Queued` : t`Syncing…`, ...far].join(" · ")}
         <Progress label={t`Syncing`} done={done} of={total} />
       </span>
-      <Button onClick={() => void cancelJob(id).catch(sorry)}>
+      <Button onClick={() => void cancelJob(id).catch(showError)}>
         <Trans>Stop</Trans>
       </Button>
     </Note>

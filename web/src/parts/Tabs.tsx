@@ -2,19 +2,19 @@ import { i18n } from "@lingui/core";
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useContext, useEffect, useRef } from "react";
 import { overview } from "#/api/overview";
 import { number } from "#/lib/words";
 import { useCan } from "./rights";
 import css from "./Tabs.module.css";
-import { tabsAt } from "./tabs";
+import { TabsAt } from "./tabs";
 
 /** The tabs of a screen, each with an address of its own. */
 export function Tabs({ path }: { path: string }) {
   const { data } = useQuery(overview);
   const { admin } = useCan();
   const row = useRef<HTMLElement>(null);
-  const tabs = tabsAt(path).filter((tab) => admin || !tab.admin);
+  const tabs = useContext(TabsAt)(path).filter((tab) => admin || !tab.for);
   // On a phone the row may be wider than the window.
   const shown = tabs.length;
   useEffect(() => {

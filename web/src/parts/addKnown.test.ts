@@ -44,7 +44,7 @@ it("suggests whom one pays oneself, with the newest category and one's own accou
     row("Kiosk", "news", "his"),
     row(null, null, "his"),
   ];
-  const got = suggested(
+  const payees = suggested(
     rows,
     [
       { payee_name: "Rewe", count: 9, category: null },
@@ -52,8 +52,8 @@ it("suggests whom one pays oneself, with the newest category and one's own accou
     ],
     accounts,
   );
-  expect(got.map((p) => p.name)).toEqual(["Rewe", "Bakery", "Kiosk", "RAW", "Salary", "Dentist"]);
-  expect(got[0]).toEqual({ name: "Rewe", count: 2, category: "groceries", account: "mine" });
+  expect(payees.map((p) => p.name)).toEqual(["Rewe", "Bakery", "Kiosk", "RAW", "Salary", "Dentist"]);
+  expect(payees[0]).toEqual({ name: "Rewe", count: 2, category: "groceries", account: "mine" });
 });
 
 it("finds payees by what is typed", () => {

@@ -1,3 +1,4 @@
+import { enteredManually } from "#/lib/provider";
 /** What the page knows of the household, to fill in what usually follows from a payee. */
 export type Account = { id: string; name: string; currency: string; own: boolean; rank: number };
 export type Payee = { name: string; count: number; category?: string; account?: string };
@@ -32,7 +33,7 @@ export function ranked(all: readonly RawAccount[], user: string): Account[] {
   const rank = (a: RawAccount) =>
     (a.user_id === user ? 0 : a.user_id ? 20 : 10) +
     (a.type === "depository" ? 0 : a.type === "credit" ? 2 : 4) +
-    (a.provider === "manual" ? 0 : 1);
+    (enteredManually(a) ? 0 : 1);
   return all
     .filter((a) => !a.hidden && !a.closed_on)
     .map((a) => ({
@@ -51,11 +52,11 @@ export function ranked(all: readonly RawAccount[], user: string): Account[] {
  */
 export function suggested(rows: readonly RawRow[], rest: readonly RawPayee[], accounts: readonly Account[]): Payee[] {
   const at = new Map(accounts.map((a) => [a.id, a]));
-  const ours = new Set(accounts.map((a) => a.name)); // transfers between them are no payments to anyone
+  const accountNames = new Set(accounts.map((a) => a.name)); // transfers between them are no payments to anyone
   const found = new Map<string, Payee & { weight: number }>();
   for (const r of rows) {
     const name = r.payee_name || r.name;
-    if (ours.has(name)) continue;
+    if (accountNames.has(name)) continue;
     const account = at.get(r.account_id);
     const one = found.get(name) ?? { name, count: 0, weight: 0 };
     one.count++;
@@ -69,7 +70,7 @@ export function suggested(rows: readonly RawRow[], rest: readonly RawPayee[], ac
     .sort((a, b) => b.weight - a.weight || a.name.localeCompare(b.name))
     .map(({ weight: _, ...p }) => p);
   for (const p of rest) {
-    if (!found.has(p.payee_name) && !ours.has(p.payee_name)) {
+    if (!found.has(p.payee_name) && !accountNames.has(p.payee_name)) {
       out.push({ name: p.payee_name, count: p.count, category: p.category ?? undefined });
       found.set(p.payee_name, { name: p.payee_name, count: 0, weight: 0 });
     }
@@ -80,9 +81,9 @@ export function suggested(rows: readonly RawRow[], rest: readonly RawPayee[], ac
 const folded = (s: string) => s.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trim();
 
 /** The payees that may be meant by what was typed: those that begin with it first. */
-export function matching(all: readonly Payee[], typed: string, most = 4): Payee[] {
+export function matching(all: readonly Payee[], typed: string, limit = 4): Payee[] {
   const want = folded(typed);
-  if (!want) return all.slice(0, most);
+  if (!want) return all.slice(0, limit);
   const score = (p: Payee) => {
     const name = folded(p.name);
     return name.startsWith(want) ? 0 : name.includes(` ${want}`) ? 1 : name.includes(want) ? 2 : 3;
@@ -91,7 +92,7 @@ export function matching(all: readonly Payee[], typed: string, most = 4): Payee[
     .map((p, i) => ({ p, i, s: score(p) }))
     .filter((x) => x.s < 3)
     .sort((a, b) => a.s - b.s || a.i - b.i)
-    .slice(0, most)
+    .slice(0, limit)
     .map((x) => x.p);
 }
 

@@ -35,11 +35,14 @@ const item = (id: string, user: string, at = 1): Item => ({
 let page: EventTarget;
 let signedIn: string | null;
 let posted: string[];
+/** Called before the server looks at a payment. */
+let arriving: () => void;
 
 beforeEach(() => {
   page = new EventTarget();
   signedIn = "anna";
   posted = [];
+  arriving = () => {};
   vi.resetModules();
   vi.stubGlobal("indexedDB", database());
   vi.stubGlobal("navigator", { serviceWorker: { register: () => Promise.resolve() } });
@@ -49,6 +52,9 @@ beforeEach(() => {
   vi.stubGlobal("fetch", async (path: string, init: RequestInit) => {
     if (path === "/auth/session")
       return Response.json(signedIn ? { signed_in: true, user: { id: signedIn } } : { signed_in: false });
+    arriving();
+    const meant = new Headers(init.headers).get("Coffer-Member");
+    if (!signedIn || (meant && meant !== signedIn)) return Response.json({}, { status: signedIn ? 409 : 401 });
     posted.push(JSON.parse(String(init.body)).reference);
     return Response.json({}, { headers: { "Coffer-Change": "chg" } });
   });
@@ -79,6 +85,31 @@ it("sends those of the person who is signed in, and nobody else's", async () => 
   expect(await q.waiting("anna")).toHaveLength(1);
 });
 
+it("stops when somebody else signs in meanwhile, and keeps the rest", async () => {
+  const q = await import("./addQueue");
+  for (let n = 0; n < 5; n++) await q.keep(item(`a${n}`, "anna", n));
+  await q.keep(item("b", "ben"));
+  arriving = () => {
+    if (posted.length === 2) signedIn = "ben";
+  };
+  expect(await q.send()).toEqual({
+    done: new Map(["a0", "a1"].map((id) => [id, "chg"])),
+    user: "ben",
+    waits: "offline",
+  });
+  expect(posted).toEqual(["a0", "a1"]);
+  expect((await q.waiting("anna")).map((i) => [i.id, i.fault])).toEqual(
+    ["a2", "a3", "a4"].map((id) => [id, undefined]),
+  );
+  arriving = () => {};
+  await q.send();
+  expect(posted).toEqual(["a0", "a1", "b"]);
+  signedIn = "anna";
+  await q.send();
+  expect(posted).toEqual(["a0", "a1", "b", "a2", "a3", "a4"]);
+  expect([await q.waiting("anna"), await q.waiting("ben")]).toEqual([[], []]);
+});
+
 it("forgets the names of the person before, and no one's own", async () => {
   const q = await import("./addQueue");
   await q.remember("anna", nothing());
@@ -107,10 +138,10 @@ it("sends nothing more after it was stopped", async () => {
 
 it("does not report what it was sending when it was stopped", async () => {
   const q = await import("./addQueue");
-  const heard = vi.fn();
-  q.whenever(heard)();
+  const onSent = vi.fn();
+  q.whenever(onSent)();
   await new Promise((yes) => setTimeout(yes, 50));
-  expect(heard).not.toHaveBeenCalled();
+  expect(onSent).not.toHaveBeenCalled();
 });
 
 it("makes its policy once", async () => {

@@ -81,8 +81,8 @@ export const remembered = (): Promise<{ user: string; known: Known } | undefined
 
 /** Forgets the names of somebody else, because without a network the page belongs to the person they were kept for. */
 export async function handOver(user: string) {
-  const kept = await remembered();
-  if (kept && kept.user !== user) await run("known", "readwrite", (s) => s.delete("it"));
+  const stored = await remembered();
+  if (stored && stored.user !== user) await run("known", "readwrite", (s) => s.delete("it"));
 }
 
 /** Who is signed in; null for nobody, undefined if the server cannot be asked. */
@@ -102,8 +102,8 @@ type Refusal = { error?: { message?: string; details?: { message: string }[] } }
 /** Why the server refuses one for good; undefined if another try may succeed. */
 async function refused(r: Response): Promise<string | undefined> {
   if (r.status < 400 || r.status >= 500 || [401, 408, 409, 425, 429].includes(r.status)) return undefined;
-  const said = (await r.json().catch(() => ({}))) as Refusal;
-  return said.error?.details?.[0]?.message ?? said.error?.message ?? r.statusText;
+  const body = (await r.json().catch(() => ({}))) as Refusal;
+  return body.error?.details?.[0]?.message ?? body.error?.message ?? r.statusText;
 }
 
 async function post(i: Item): Promise<Response | undefined> {
@@ -111,7 +111,8 @@ async function post(i: Item): Promise<Response | undefined> {
     return await fetch("/api/v1/transactions", {
       method: "POST",
       credentials: "same-origin",
-      headers: { "Content-Type": "application/json", "Idempotency-Key": i.id },
+      // The server refuses it with 409 if somebody else has signed in here since.
+      headers: { "Content-Type": "application/json", "Idempotency-Key": i.id, "Coffer-Member": i.user },
       body: JSON.stringify({ ...i.body, reference: i.id }),
     });
   } catch {
@@ -133,7 +134,10 @@ async function sendAll(): Promise<Sent> {
       continue;
     }
     const fault = r && (await refused(r));
-    if (fault === undefined) return { done, user, waits: r?.status === 401 ? "signed-out" : "offline" };
+    if (fault === undefined) {
+      const now = r?.status === 409 ? await whoIs() : r?.status === 401 ? null : user;
+      return { done, user: now ?? user, waits: now === null ? "signed-out" : "offline" };
+    }
     await keep({ ...i, fault });
   }
   return { done, user };
@@ -170,7 +174,7 @@ const late = 60_000;
  * Sends what waits now, when the network is back, when somebody looks at the page, and again if that fails. Returns the
  * function that stops it.
  */
-export function whenever(told: (s: Sent) => void): () => void {
+export function whenever(onSent: (s: Sent) => void): () => void {
   const end = new AbortController();
   const { signal } = end;
   let pause = soon;
@@ -179,7 +183,7 @@ export function whenever(told: (s: Sent) => void): () => void {
     clearTimeout(timer);
     const s = await send().catch((): Sent => ({ done: new Map(), waits: "offline" }));
     if (signal.aborted) return;
-    told(s);
+    onSent(s);
     pause = s.done.size || !s.waits ? soon : Math.min(pause * 2, late);
     clearTimeout(timer); // of another run that has ended in the meantime
     // Another tab may have put something down, so it looks now and then in any case.

@@ -1,11 +1,12 @@
 import { t } from "@lingui/core/macro";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { type Connection, linkSession, reauthSession, syncNow } from "#/api/connections";
+import { type Connection, linkOutcome, linkSession, reauthSession, syncNow } from "#/api/connections";
 import { ended, type Job } from "#/api/jobs";
+import type { ProviderName } from "#/api/settings";
 import { toasts } from "#/ui/toasts";
-import { sorry } from "./edit";
-import { proven } from "./proof";
+import { showError } from "./edit";
+import { withReauth } from "./reauth";
 import { refusal } from "./refusals";
 
 /** Where the bank's page sends people back to. The server takes an address only if nobody can listen in. */
@@ -15,11 +16,29 @@ function back(path: string): string | undefined {
   return protocol === "https:" || near ? `${origin}${path}` : undefined;
 }
 
-const leave = (deed: () => Promise<{ url: string }>) => proven(deed).then((s) => location.assign(s.url), sorry);
+const leave = (action: () => Promise<{ url: string }>) =>
+  withReauth(action).then((s) => location.assign(s.url), showError);
 
-/** Opens the page on which a bank is linked. */
-export const linkBank = (provider: "plaid" | "teller", path = "/accounts") =>
-  leave(() => linkSession(provider, back(path)));
+/** Opens the page on which a bank is linked, of the bank that a person has chosen if there is a list. */
+export const linkBank = (provider: ProviderName, path = "/accounts", institution_id?: string) =>
+  leave(() => linkSession(provider, back(path), { institution_id }));
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Connects banks with the values of a provider's form, and waits until the server has exchanged them. */
+export async function linkWith(provider: ProviderName, fields: Record<string, string>) {
+  const made = await linkSession(provider, back("/accounts"), { fields });
+  for (;;) {
+    const now = await linkOutcome(made.token);
+    if (now.state === "done") return now.connection_id;
+    if (now.state === "failed") throw new Error(now.error?.message ?? t`Not connected.`);
+    if (now.error) {
+      location.assign(made.url); // a person decides there
+      return null;
+    }
+    await pause(1000);
+  }
+}
 
 /** Opens the page on which someone signs in at a linked bank again. */
 export const signInAgain = (id: string) => leave(() => reauthSession(id, back("/accounts")));
@@ -38,7 +57,7 @@ export function useSync(running: string | undefined) {
   const start = useMutation({
     mutationFn: syncNow,
     onSuccess: (j) => setJob(j.id),
-    onError: sorry,
+    onError: showError,
   });
   const over = (j: Job) => {
     setJob(undefined);

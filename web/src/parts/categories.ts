@@ -5,7 +5,7 @@ import { bySlug, categories } from "#/api/categories";
 import { type Look, lookOf } from "#/lib/tones";
 import type { Choice } from "#/ui/Picker";
 
-/** A category with the one that it is below: "Food and Drink: Groceries". */
+/** A category with the one that it is below: "Food & Drink: Groceries". */
 export const within = (parent: string | null | undefined, category: string) =>
   parent ? t`${{ parent }}: ${category}` : category;
 

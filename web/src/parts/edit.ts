@@ -3,22 +3,22 @@ import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-q
 import { revertThese } from "#/api/changes";
 import { ApiError } from "#/api/client";
 import { type CloseGroup, closeReviews } from "#/api/review";
-import { type BulkBody, bulk, most, type Operation, type Row, update } from "#/api/transactions";
+import { type BulkBody, bulk, maxOperations, type Operation, type Row, update } from "#/api/transactions";
 import { toasts } from "#/ui/toasts";
-import { deeds } from "./deeds";
-import { ours, overtaken } from "./overtaken";
+import { hasConflict, recentEdits } from "./conflicts";
 import { refusal, sentence } from "./refusals";
+import { undoStack } from "./undoStack";
 
 export { sentence };
 
 type Edit = {
   operations: Operation[];
   /** The text of the toast once it is done. */
-  said: string;
+  text: string;
   /** How a row will look, painted before the server responds. */
   paint?: (r: Row) => Row;
   /** The category that the screen showed, by transaction; if another has changed it since, nothing is written. */
-  seen?: ReadonlyMap<string, string | null>;
+  shown?: ReadonlyMap<string, string | null>;
 };
 
 const isRows = (v: unknown): v is Row[] => Array.isArray(v);
@@ -27,11 +27,12 @@ const isRows = (v: unknown): v is Row[] => Array.isArray(v);
 export function useEdit() {
   const client = useQueryClient();
   const mutation = useMutation({
-    mutationFn: async ({ seen, ...edit }: Edit) => {
+    mutationFn: async ({ shown, ...edit }: Edit) => {
       const { operations } = edit;
-      if (seen && (await overtaken(client, seen, () => mutation.mutate(edit)))) return [];
+      if (shown && (await hasConflict(client, shown, () => mutation.mutate(edit)))) return [];
       const done: Awaited<ReturnType<typeof update>>[] = [];
-      for (let i = 0; i < operations.length; i += most) done.push(await update(operations.slice(i, i + most)));
+      for (let i = 0; i < operations.length; i += maxOperations)
+        done.push(await update(operations.slice(i, i + maxOperations)));
       return done;
     },
     onMutate: ({ operations, paint }) => {
@@ -43,17 +44,17 @@ export function useEdit() {
         );
       return { before };
     },
-    onError: (e, _, kept) => {
-      for (const [key, rows] of kept?.before ?? []) client.setQueryData(key, rows);
-      sorry(e);
+    onError: (e, _, context) => {
+      for (const [key, rows] of context?.before ?? []) client.setQueryData(key, rows);
+      showError(e);
     },
-    onSuccess: (answers, { said, operations }) => {
+    onSuccess: (answers, { text, operations }) => {
       if (!answers.length) return;
       const results = answers.flatMap((a) => a.results);
       const refused = results.filter((r) => r.status === "error" || r.status === "held").length;
-      for (const o of operations) if (o.category !== undefined) ours.set(o.transaction_id, o.category);
+      for (const o of operations) if (o.category !== undefined) recentEdits.set(o.transaction_id, o.category);
       done(client, {
-        text: said,
+        text,
         note: refused
           ? plural(refused, { one: "# transaction not changed", other: "# transactions not changed" })
           : undefined,
@@ -69,12 +70,12 @@ export function useEdit() {
 export function useBulk() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ body }: { body: BulkBody; said: string }) => bulk(body),
+    mutationFn: ({ body }: { body: BulkBody; text: string }) => bulk(body),
     onError: (e) => {
       // Another number matches than was shown: the caller looks again.
-      if (!(e instanceof ApiError && e.code === "CONFLICT")) sorry(e);
+      if (!(e instanceof ApiError && e.code === "CONFLICT")) showError(e);
     },
-    onSuccess: (r, { said }) => {
+    onSuccess: (r, { text }) => {
       const left = [
         r.held
           ? plural(r.held, {
@@ -89,7 +90,7 @@ export function useBulk() {
             })
           : "",
       ];
-      done(client, { text: said, note: left.filter(Boolean).join(". "), ids: r.change_id ? [r.change_id] : [] });
+      done(client, { text, note: left.filter(Boolean).join(". "), ids: r.change_id ? [r.change_id] : [] });
     },
     onSettled: () => settle(client),
   });
@@ -99,17 +100,17 @@ export function useBulk() {
 export function useCloseReviews() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ groups }: { groups: CloseGroup[]; said: string }) => closeReviews(groups),
+    mutationFn: ({ groups }: { groups: CloseGroup[]; text: string }) => closeReviews(groups),
     onError: (e) => {
-      if (!(e instanceof ApiError && e.code === "CONFLICT")) sorry(e);
+      if (!(e instanceof ApiError && e.code === "CONFLICT")) showError(e);
     },
-    onSuccess: (r, { said }) => done(client, { text: said, ids: r.change_id ? [r.change_id] : [] }),
+    onSuccess: (r, { text }) => done(client, { text, ids: r.change_id ? [r.change_id] : [] }),
     onSettled: () => settle(client),
   });
 }
 
 function done(client: QueryClient, d: { text: string; note?: string; ids: string[] }) {
-  deeds.did(d.ids);
+  undoStack.did(d.ids);
   toasts.say({
     text: d.text,
     note: d.note || undefined,
@@ -136,7 +137,7 @@ export const settle = (client: QueryClient) =>
       ["payees"],
       ["counterparties"],
       ["changes", "list"],
-      ["changes", "lately"],
+      ["changes", "recent"],
     ].map((queryKey) => client.invalidateQueries({ queryKey })),
   );
 
@@ -147,7 +148,7 @@ export const settle = (client: QueryClient) =>
 export async function undo(
   client: QueryClient,
   ids: string[],
-  said = t`Undone`,
+  text = t`Undone`,
   then?: () => Promise<unknown>,
 ): Promise<boolean> {
   let all = true;
@@ -157,10 +158,10 @@ export async function undo(
     );
     const stayed = Object.values(r.skipped_by_reason).reduce((n, k) => n + k, 0);
     const backs = r.results.flatMap((x) => (x.revert_id ? [x.revert_id] : []));
-    deeds.undid(ids, backs);
-    ours.clear();
+    undoStack.undid(ids, backs);
+    recentEdits.clear();
     toasts.say({
-      text: said,
+      text,
       note: stayed
         ? plural(stayed, {
             one: "# change not undone: changed since or locked",
@@ -173,7 +174,7 @@ export async function undo(
     await then?.(); // leaves a screen whose subject is gone before it is asked for again
   } catch (e) {
     all = false;
-    sorry(e);
+    showError(e);
   }
   await settle(client);
   return all;
@@ -184,13 +185,13 @@ export function useUndoKeys() {
   const client = useQueryClient();
   return {
     z: () => {
-      const last = deeds.last();
+      const last = undoStack.last();
       if (!last) return toasts.say({ text: t`Nothing to undo. See Activity for earlier changes.` });
       toasts.dropOf(last);
       void undo(client, last);
     },
     Z: () => {
-      const next = deeds.next();
+      const next = undoStack.next();
       if (!next) return toasts.say({ text: t`Nothing to redo.` });
       toasts.dropOf(next);
       void undo(client, next, t`Redone`);
@@ -209,7 +210,7 @@ export function failure(e: unknown): string {
 }
 
 /** Shows why a write failed, and the id under which the server's log has more. */
-export function sorry(e: unknown) {
+export function showError(e: unknown) {
   const note = e instanceof ApiError && e.request ? t`Request ID ${{ id: e.request }}` : undefined;
   toasts.say({ bad: true, text: failure(e), note });
 }

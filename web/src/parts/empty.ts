@@ -41,9 +41,12 @@ export function nothingIn(days: { from: string; to: string; name: string }, book
   };
 }
 
-/** Whether days that end then are known at all; before the first transaction there is nothing to compare with. */
-export const reaches = (books: Books, end: string | undefined): boolean =>
-  !!books.first && end !== undefined && books.first <= end;
+/**
+ * Whether days that begin then are known: the first transaction is at most a week later, because not every day has one.
+ * If it is later still, a comparison with them says nothing.
+ */
+export const reaches = (books: Books, begin: string | undefined): boolean =>
+  !!books.first && begin !== undefined && Date.parse(books.first) - Date.parse(begin) <= 6 * 86_400_000;
 
 /** The label of the button that goes to a month. */
 export const showMonth = (month: string) => t`Show ${{ month: monthWord(month) }}`;

@@ -33,7 +33,18 @@ export const reasonOf = (reason: Skipped["reason"]): string => {
   return why ? i18n._(why) : reason;
 };
 
-/** How many fields do not change, and why: "3 won't change: 2 locked, 1 changed since". */
+/** Counts transactions, or fields if there are none: "Changes to 12 transactions will be undone." */
+export function goesBack(transactions: number, fields: number): string {
+  if (!fields) return t`There’s nothing left to undo.`;
+  return transactions
+    ? plural(transactions, {
+        one: "Changes to # transaction will be undone.",
+        other: "Changes to # transactions will be undone.",
+      })
+    : plural(fields, { one: "Changes to # field will be undone.", other: "Changes to # fields will be undone." });
+}
+
+/** How many fields do not change, and why: "3 fields won't change: 2 locked, 1 changed since". */
 export function stay(by: Record<string, number>): string {
   const some = Object.entries(by).filter(([, n]) => n > 0);
   const all = some.reduce((sum, [, n]) => sum + n, 0);
@@ -44,5 +55,5 @@ export function stay(by: Record<string, number>): string {
       return some.length === 1 ? name : t`${{ count: number(n) }} ${{ reason: name }}`;
     })
     .join(", ");
-  return plural({ count: all }, { one: `# won’t change: ${why}.`, other: `# won’t change: ${why}.` });
+  return plural({ count: all }, { one: `# field won’t change: ${why}.`, other: `# fields won’t change: ${why}.` });
 }

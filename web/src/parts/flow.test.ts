@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { CashflowCurrency } from "#/api/cashflow";
-import { flowOf, searchOf } from "./flow";
+import { flowOf, middleOf, middleWord, searchOf } from "./flow";
 
 const all = { id: "all", kind: "account", name: "All accounts", amount: 30 } as const;
 const pay = {
@@ -48,4 +48,16 @@ it("knows which payments are behind a place", () => {
   expect(searchOf("uncategorized:category", accounts)).toEqual({ uncategorized: true, direction: "out" });
   expect(searchOf("uuid", accounts)).toEqual({ account: "Giro1234" });
   expect(searchOf("saved", accounts)).toBeUndefined();
+});
+
+it("says in the middle what flows through it, and what was deducted", () => {
+  const spot = (id: string, amount: bigint, side: "in" | "out") => ({ id, name: id, amount, side });
+  const flow = {
+    spots: [spot("salary", 6325n, "in"), spot("rent", 510n, "in"), spot("home", 6835n, "out")],
+    ribbons: [],
+  };
+  expect(middleOf(flow, 6964n)).toEqual({ all: 6835n, saved: false, refunds: 129n });
+  const short = { spots: [...flow.spots, spot("drawn", 100n, "in")], ribbons: [] };
+  expect(middleOf(short, 6835n)).toEqual({ all: 6935n, saved: true, refunds: 0n });
+  expect(middleWord({ saved: false }, "€1")).toBe("Money in €1");
 });

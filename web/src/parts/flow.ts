@@ -58,6 +58,25 @@ export function flowOf(c: CashflowCurrency, tone: (slug: string) => Tone): Flow 
   return { spots, ribbons };
 }
 
+/** The sum of a flow’s left side, whether some of it is from savings, and the refunds deducted from spending. */
+export function middleOf(flow: Flow, moneyIn: bigint) {
+  let [all, saved] = [0n, 0n];
+  for (const s of flow.spots) {
+    if (s.side !== "in") continue;
+    all += s.amount;
+    if (s.id === "drawn") saved += s.amount;
+  }
+  const refunds = moneyIn - (all - saved);
+  return { all, saved: saved > 0n, refunds: refunds > 0n ? refunds : 0n };
+}
+
+/** The label of the middle, which is what flows through it. */
+export const middleWord = (m: { saved: boolean }, amount: string) =>
+  m.saved ? t`Money in and from savings ${amount}` : t`Money in ${amount}`;
+
+/** Why the label is less than the money that came in. */
+export const refundsWord = (amount: string) => t`Refunds of ${amount} are deducted from spending.`;
+
 /** The filter that shows the payments of a node; none for what is only a difference. */
 export function searchOf(id: string, accounts: ReadonlyMap<string, string>): TransactionsSearch | undefined {
   const [node, part] = id.split("/");
@@ -72,7 +91,7 @@ export function searchOf(id: string, accounts: ReadonlyMap<string, string>): Tra
   return at[1] ? { category: at[1] } : undefined;
 }
 
-/** How the payments of a place in some days are gone to. */
+/** Opens the transactions of a place in the diagram, within some days. */
 export function useWay(days: { from: string; to: string }, accounts: ReadonlyMap<string, string> = new Map()) {
   const go = useNavigate();
   const router = useRouter();

@@ -1,8 +1,8 @@
 import { t } from "@lingui/core/macro";
 import { useState } from "react";
 import { namePayees, type Similar } from "#/api/payees";
-import { useDeed } from "./deed";
-import { deeds } from "./deeds";
+import { undoStack } from "./undoStack";
+import { useAction } from "./useAction";
 
 /** What shows the names of payees, and so changes with one. */
 export const touches = [
@@ -20,14 +20,14 @@ export const touches = [
 
 /** Gives payees one name, with Undo. */
 export const useNaming = (merges: boolean) =>
-  useDeed({
+  useAction({
     act: async (body: Parameters<typeof namePayees>[0]) => {
       const r = await namePayees(body);
-      if (r.change_id) deeds.did([r.change_id]);
+      if (r.change_id) undoStack.did([r.change_id]);
       return r;
     },
     touches,
-    said: (r) =>
+    text: (r) =>
       merges ? t`Merged into ${{ payee: r.counterparty.name }}` : t`Renamed to ${{ payee: r.counterparty.name }}`,
     change: (r) => r.change_id,
   });
@@ -42,8 +42,8 @@ const key = (set: readonly Similar[]) =>
 
 const read = (): string[] => {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(place) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((k) => typeof k === "string") : [];
+    const stored: unknown = JSON.parse(localStorage.getItem(place) ?? "[]");
+    return Array.isArray(stored) ? stored.filter((k) => typeof k === "string") : [];
   } catch {
     return [];
   }

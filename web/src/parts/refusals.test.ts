@@ -2,18 +2,18 @@ import { beforeEach, expect, it } from "vitest";
 import { meanings } from "./meanings";
 import { explain, meaning, refusal } from "./refusals";
 
-const said = { code: "CONFLICT", message: "the tag home exists already" };
+const error = { code: "CONFLICT", message: "the tag home exists already" };
 
 beforeEach(() => explain({}));
 
 it("leaves the service's words to whoever reads them", () => {
-  expect(refusal(said)).toBe("The tag home exists already.");
+  expect(refusal(error)).toBe("The tag home exists already.");
   expect(meaning("CONFLICT")).toBe("");
 });
 
 it("says first in the reader's language what the service then says in English", () => {
   explain(meanings);
-  expect(refusal(said)).toBe(
+  expect(refusal(error)).toBe(
     "This doesn’t fit with what’s already there, or someone changed it in the meantime. The tag home exists already.",
   );
   expect(meaning("VALIDATION_ERROR")).toBe("Check what you entered.");

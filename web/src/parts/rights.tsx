@@ -13,7 +13,7 @@ export function useCan(): { write: boolean; admin: boolean; known: boolean } {
   return { write: can?.write === true, admin: can?.admin === true, known: can !== undefined };
 }
 
-/** Says why nothing can be changed here, to those who may only look. */
+/** Explains to members without the right to change things here why they can't. */
 export function LookOnly({ admin }: { admin?: boolean }) {
   const can = useCan();
   if (!can.known || can.admin || (can.write && !admin)) return null;

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { amounts } from "#/lib/kept";
 import { abs, type Cents, dollars, money, parts } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import css from "./Amount.module.css";
 
 const dots = "••••";

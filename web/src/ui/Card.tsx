@@ -51,9 +51,9 @@ export function Empty(p: { title: string; children?: ReactNode; action?: ReactNo
 }
 
 /** Stands in for what is still loading, in its final size. */
-export function Bones({ rows = 1, tall }: { rows?: number; tall?: boolean }) {
+export function Skeleton({ rows = 1, tall }: { rows?: number; tall?: boolean }) {
   return (
-    <div className={css.bones} aria-busy="true">
+    <div className={css.skeleton} aria-busy="true">
       <span className="sr">
         <Trans>Loading</Trans>
       </span>

@@ -1,13 +1,13 @@
 import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import type { Tone } from "#/lib/tones";
+import { type Author, AuthorBadge } from "./AuthorBadge";
 import css from "./Chip.module.css";
 import { Icon } from "./Icon";
 import type { IconName } from "./icons";
-import { type Maker, Seal } from "./Seal";
 
 /** A category with who put it there. Without one it is outlined, because it wants a person. */
-export function Chip(p: { name: string | null; maker?: Maker | null; held?: boolean; tone?: Tone; old?: boolean }) {
+export function Chip(p: { name: string | null; author?: Author | null; held?: boolean; tone?: Tone; old?: boolean }) {
   if (p.name === null)
     return (
       <span className={`${css.chip} ${css.none}`}>
@@ -18,7 +18,7 @@ export function Chip(p: { name: string | null; maker?: Maker | null; held?: bool
     );
   return (
     <span className={`${css.chip} ${p.old ? css.old : ""} ${p.tone === undefined ? "" : `c${p.tone}`}`}>
-      {p.maker ? <Seal maker={p.maker} /> : p.tone !== undefined && <span className={css.dot} />}
+      {p.author ? <AuthorBadge author={p.author} /> : p.tone !== undefined && <span className={css.dot} />}
       <span className="cut">{p.name}</span>
       {p.held && (
         <>
@@ -52,6 +52,6 @@ export function Tag({ slug }: { slug: string }) {
 }
 
 /** How fresh something is: a full dot, or a hollow one if it is old or unknown. */
-export function Fresh({ old, children }: { old?: boolean; children?: ReactNode }) {
-  return <span className={`${css.fresh} ${old ? css.stale : ""}`}>{children}</span>;
+export function Freshness({ old, children }: { old?: boolean; children?: ReactNode }) {
+  return <span className={`${css.freshness} ${old ? css.stale : ""}`}>{children}</span>;
 }

@@ -2,7 +2,7 @@ import { Dialog as Base } from "@base-ui/react/dialog";
 import { type ReactNode, useRef } from "react";
 import css from "./Dialog.module.css";
 
-/** A question over the page, and a sheet from below on a phone. Its title is the deed. */
+/** A question over the page, and a sheet from below on a phone. Its title is the action. */
 export function Dialog(p: {
   open: boolean;
   onClose: () => void;

@@ -33,7 +33,7 @@ export function Select({
 
 type Options = readonly (readonly [string, string])[];
 
-/** A choice without a label above it, because what stands around it says what it is for. */
+/** A choice without a visible label, for a place where the text around it explains it. */
 export function Choose({
   label,
   options,

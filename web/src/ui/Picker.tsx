@@ -37,7 +37,7 @@ function whenIdle(f: () => void): () => void {
  * The popups of pickers are a seventh of a screen's script, so they are fetched after the screen is drawn, or when
  * someone opens one.
  */
-function useBoxes(asked: boolean): Boxes | null {
+function useBoxes(wanted: boolean): Boxes | null {
   const [boxes, set] = useState(here);
   useEffect(() => {
     if (boxes) return;
@@ -46,9 +46,9 @@ function useBoxes(asked: boolean): Boxes | null {
         here = m;
         set(m);
       });
-    if (asked) return load();
+    if (wanted) return load();
     return whenIdle(load);
-  }, [boxes, asked]);
+  }, [boxes, wanted]);
   return boxes;
 }
 
@@ -57,10 +57,10 @@ function useBoxes(asked: boolean): Boxes | null {
  * choice of its own.
  */
 export function PickerAt(p: PickerAtProps) {
-  const asked = p.anchor !== null;
-  const boxes = useBoxes(asked);
+  const isOpen = p.anchor !== null;
+  const boxes = useBoxes(isOpen);
   const [used, use] = useState(false); // until somebody asks, there is nothing to draw
-  if (asked && !used) use(true);
+  if (isOpen && !used) use(true);
   return boxes && used && <boxes.BoxAt {...p} />;
 }
 

@@ -36,8 +36,8 @@ function Popup({ label, anchor }: { label: string; anchor?: Element | null }) {
 export function BoxAt(p: PickerAtProps) {
   const [typed, type] = useState("");
   const words = typed.trim();
-  const fresh = p.onMake && words && p.choices.every((c) => c.label.toLowerCase() !== words.toLowerCase());
-  const making: Choice[] = fresh ? [{ value: "", label: t`Create “${words}”` }] : [];
+  const canCreate = p.onMake && words && p.choices.every((c) => c.label.toLowerCase() !== words.toLowerCase());
+  const making: Choice[] = canCreate ? [{ value: "", label: t`Create “${words}”` }] : [];
   return (
     <Combobox.Root
       items={ranked([...p.choices, ...making], typed)}

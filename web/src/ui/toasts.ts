@@ -12,7 +12,7 @@ export type Toast = {
   times: number;
 };
 
-const most = 3;
+const limit = 3;
 let list: readonly Toast[] = [];
 let next = 1;
 const listeners = new Set<() => void>();
@@ -35,6 +35,6 @@ export const toasts = {
   say(toast: Omit<Toast, "id" | "times">) {
     const same = list.find((t) => t.text === toast.text && t.note === toast.note && !t.undo && !toast.undo);
     if (same) set(list.map((t) => (t === same ? { ...t, times: t.times + 1 } : t)));
-    else set([...list, { ...toast, id: next++, times: 1 }].slice(-most));
+    else set([...list, { ...toast, id: next++, times: 1 }].slice(-limit));
   },
 };

@@ -4,28 +4,29 @@ import { useQuery } from "@tanstack/react-query";
 import { type Account, patchAccount } from "#/api/accounts";
 import { overview } from "#/api/overview";
 import { cents } from "#/lib/money";
+import { enteredManually, fromFiles } from "#/lib/provider";
 import { amountOf } from "#/lib/typed";
-import { useDeed } from "#/parts/deed";
 import { filled } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
-import { Check, Fields, Select } from "#/ui/Form";
+import { Check, Fields, Note, Select } from "#/ui/Form";
 import { kindChoices, kindIs, shapeOf } from "./kinds";
 import { typeOf } from "./words";
 
 /** The household's settings of an account: its name, type and owner, and whether it is shown. */
 export function AccountForm({ account: a }: { account: Account }) {
   const members = useQuery(overview).data?.members ?? [];
-  const manual = a.provider === "manual";
-  const own = manual || a.provider === "csv";
+  const manual = enteredManually(a);
+  const own = manual || fromFiles(a);
   const kind = kindIs(a);
   const holds = a.type !== "credit" && a.type !== "loan";
-  const save = useDeed({
+  const save = useAction({
     act: (form: HTMLFormElement) => {
       const f = filled(form);
-      const shape = f.text("kind") === kind ? undefined : shapeOf(f.text("kind"));
+      const shape = f.text("kind") === kind && !a.type_guessed ? undefined : shapeOf(f.text("kind"));
       return patchAccount(a.id, {
         ...(manual ? { name: f.text("name") } : { display_name: f.maybe("name") }),
         owner_user_id: f.maybe("owner"),
@@ -37,7 +38,7 @@ export function AccountForm({ account: a }: { account: Account }) {
       });
     },
     touches: ["accounts", "overview", "transactions", "cashflow", "changes"],
-    said: t`Saved`,
+    text: t`Saved`,
     change: (r) => r.change,
   });
   return (
@@ -57,6 +58,11 @@ export function AccountForm({ account: a }: { account: Account }) {
             maxLength={200}
             required={manual}
           />
+          {a.type_guessed && (
+            <Note mood="warn">
+              {t`Your bank doesn’t say what kind of account this is. Choose the right type and save; coffer won’t ask again.`}
+            </Note>
+          )}
           <Select
             label={t`Type`}
             name="kind"

@@ -4,10 +4,10 @@ import { type Account, accountName, owed } from "#/api/accounts";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { Sum } from "#/ui/Amount";
-import { Fresh } from "#/ui/Chip";
+import { Freshness } from "#/ui/Chip";
 import { Item } from "#/ui/Lines";
 import css from "./Accounts.module.css";
-import { staleBalance } from "./proved";
+import { staleBalance } from "./balanceCheck";
 import { about } from "./words";
 
 /** A list of accounts. Debts have a minus, and an unknown balance is marked. */
@@ -27,7 +27,9 @@ export function AccountLines(p: { accounts: Account[]; bankOf?: (a: Account) => 
           )}
           end={
             <span className={css.worth}>
-              <Fresh old={staleBalance(a, today)}>{a.balance_date ? dayShort(a.balance_date, today) : ""}</Fresh>
+              <Freshness old={staleBalance(a, today)}>
+                {a.balance_date ? dayShort(a.balance_date, today) : ""}
+              </Freshness>
               <Worth account={a} />
             </span>
           }

@@ -7,11 +7,12 @@ import { accountName, accounts, balances } from "#/api/accounts";
 import { connections } from "#/api/connections";
 import { dayAt, dayShort, localDay, ordinal } from "#/lib/dates";
 import { cents } from "#/lib/money";
+import { enteredManually, fromFiles } from "#/lib/provider";
 import { AddPayment } from "#/parts/AddPayment";
-import { useLeaving } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { useLeaving } from "#/parts/useAction";
 import { Sum } from "#/ui/Amount";
 import { Segments } from "#/ui/Button";
 import { Card, Empty } from "#/ui/Card";
@@ -50,7 +51,7 @@ export function AccountPage() {
   if (leaving)
     return (
       <>
-        <Top title={a ? accountName(a) : t`Account`} />
+        <PageHeader title={a ? accountName(a) : t`Account`} />
         <Empty title={t`Deleting account…`}>
           <Trans>This can take a few seconds.</Trans>
         </Empty>
@@ -60,7 +61,7 @@ export function AccountPage() {
   if (all.data && !a)
     return (
       <>
-        <Top title={t`Accounts`} />
+        <PageHeader title={t`Accounts`} />
         <Empty
           title={t`Account not found`}
           action={
@@ -76,9 +77,9 @@ export function AccountPage() {
   const bank = banks.data?.find((b) => b.id === a?.connection_id);
   return (
     <>
-      <Top title={a ? accountName(a) : t`Account`} sub={bank?.institution_name}>
+      <PageHeader title={a ? accountName(a) : t`Account`} sub={bank?.institution_name}>
         {a && may && <AddPayment account={a.id} />}
-      </Top>
+      </PageHeader>
       <Page
         aside={
           a && (
@@ -100,7 +101,7 @@ export function AccountPage() {
                     ],
                     [t`Type`, typeOf(a)],
                     ...(a.closed_on ? ([[t`Closed on`, dayShort(a.closed_on, today)]] as const) : []),
-                    ...(a.provider === "manual"
+                    ...(enteredManually(a)
                       ? []
                       : ([
                           [t`Account number`, a.mask ? `••${a.mask}` : t`not available`],
@@ -129,7 +130,7 @@ export function AccountPage() {
               </Card>
               {may ? (
                 <Suspense>
-                  <Manage account={a} ends={!bank || bank.provider === "csv" || bank.status === "disconnected"} />
+                  <Manage account={a} ends={!bank || fromFiles(bank) || bank.status === "disconnected"} />
                 </Suspense>
               ) : (
                 <LookOnly />

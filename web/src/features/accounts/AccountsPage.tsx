@@ -4,17 +4,17 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { accounts } from "#/api/accounts";
 import { connections, runningSyncs, syncHealth } from "#/api/connections";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Segments } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { AccountLines } from "./AccountLines";
 import { AddMoney } from "./AddMoney";
 import { Bank } from "./Bank";
-import { HowFresh } from "./HowFresh";
 import { Owned } from "./Owned";
+import { SyncHistory } from "./SyncHistory";
 import { grouped } from "./words";
 
 const views = () =>
@@ -38,12 +38,12 @@ export function AccountsPage() {
   const error = all.error ?? banks.error ?? health.error;
   const ready = all.data && banks.data && health.data;
   const again = () => void Promise.all([all.refetch(), banks.refetch(), health.refetch()]);
-  const seen = (all.data ?? []).filter((a) => !a.hidden);
+  const visible = (all.data ?? []).filter((a) => !a.hidden);
   const nameOf = new Map(banks.data?.map((b) => [b.id, b.institution_name ?? t`Bank`]));
   // The bank that needs a person comes first, and only its button is filled. A removed bank without any accounts left
   // is not shown.
   const linked = (banks.data ?? []).filter((b) => b.status !== "disconnected" || b.accounts_count > 0);
-  const order = linked.toSorted((a, b) => place(a.status) - place(b.status));
+  const sorted = linked.toSorted((a, b) => place(a.status) - place(b.status));
   const alone = (all.data ?? []).filter((a) => !a.connection_id);
   const choice = (
     <Segments
@@ -55,19 +55,19 @@ export function AccountsPage() {
   );
   return (
     <>
-      <Top
+      <PageHeader
         title={t`Accounts`}
-        sub={ready && [count(seen.length), plural(order.length, { one: "# bank", other: "# banks" })].join(" · ")}
+        sub={ready && [count(visible.length), plural(sorted.length, { one: "# bank", other: "# banks" })].join(" · ")}
       >
         <span className="desk">{choice}</span>
-      </Top>
+      </PageHeader>
       <Page
         aside={
           ready && (
             <>
-              <Owned accounts={seen} />
-              <HowFresh banks={health.data.connections} />
-              <AddMoney may={may} filled={!order.some((b) => b.status === "pending_reauth")} />
+              <Owned accounts={visible} />
+              <SyncHistory banks={health.data.connections} />
+              <AddMoney may={may} filled={!sorted.some((b) => b.status === "pending_reauth")} />
             </>
           )
         }
@@ -77,14 +77,14 @@ export function AccountsPage() {
         {!ready && !error && (
           <>
             <Card>
-              <Bones rows={4} />
+              <Skeleton rows={4} />
             </Card>
             <Card>
-              <Bones rows={4} />
+              <Skeleton rows={4} />
             </Card>
           </>
         )}
-        {ready && order.length === 0 && alone.length === 0 && (
+        {ready && sorted.length === 0 && alone.length === 0 && (
           <Card>
             <Empty title={t`No accounts yet`}>
               {may
@@ -95,7 +95,7 @@ export function AccountsPage() {
         )}
         {ready &&
           by === "bank" &&
-          order.map((b, i) => (
+          sorted.map((b, i) => (
             <Bank
               key={b.id}
               bank={b}
@@ -115,7 +115,7 @@ export function AccountsPage() {
         )}
         {ready &&
           by !== "bank" &&
-          grouped(seen, by).map(([name, list]) => (
+          grouped(visible, by).map(([name, list]) => (
             <Card key={name} title={name} aside={count(list.length)} flush>
               <Lines>
                 <AccountLines accounts={list} bankOf={(a) => (a.connection_id ? nameOf.get(a.connection_id) : null)} />

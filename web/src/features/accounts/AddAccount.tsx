@@ -9,8 +9,8 @@ import { overview } from "#/api/overview";
 import { localDay } from "#/lib/dates";
 import { text } from "#/lib/money";
 import { typed } from "#/lib/typed";
-import { useDeed } from "#/parts/deed";
 import { type Filled, FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
@@ -28,10 +28,10 @@ export function AddAccount() {
   const today = localDay(new Date());
   const debt = owed(shapeOf(kind)?.type ?? "");
   const rows = shapeOf(kind)?.balance_method === "transactions";
-  const add = useDeed({
+  const add = useAction({
     act: (body: Schemas["CreateAccount"]) => createAccount(body),
     touches: touched,
-    said: (_, v) => t`${{ account: v.name }} added`,
+    text: (_, v) => t`${{ account: v.name }} added`,
     change: (r) => r.change,
     quiet: true,
   });

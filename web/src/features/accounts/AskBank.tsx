@@ -2,17 +2,17 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { type Account, refreshBalance } from "#/api/accounts";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 
 /** The button that has the bank look the balance up now, after it said that this may cost money. */
 export function AskBank({ account: a }: { account: Account }) {
   const [open, setOpen] = useState(false);
-  const ask = useDeed({
+  const ask = useAction({
     act: () => refreshBalance(a.id),
     touches: ["accounts", "overview", "connections"],
-    said: t`Balance updated`,
+    text: t`Balance updated`,
     quiet: true,
   });
   const close = () => {

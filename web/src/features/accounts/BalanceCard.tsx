@@ -5,19 +5,20 @@ import { type Account, type DailyBalance, owed } from "#/api/accounts";
 import { Balance } from "#/charts/Balance";
 import { offs, spans as split } from "#/charts/spans";
 import { dayShort, localDay } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { cents, compact } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
+import { enteredManually } from "#/lib/provider";
 import { Figure, useMoney } from "#/ui/Amount";
-import { Bones, Card } from "#/ui/Card";
-import { Fresh } from "#/ui/Chip";
+import { Card, Skeleton } from "#/ui/Card";
+import { Freshness } from "#/ui/Chip";
 import { Note } from "#/ui/Form";
 import css from "./Accounts.module.css";
 import { AskBank } from "./AskBank";
-import { staleBalance, statedBy } from "./proved";
+import { staleBalance, statedBy } from "./balanceCheck";
 
 const SetBalance = lazy(() => import("./SetBalance").then((m) => ({ default: m.SetBalance })));
 
-const most = 3; // notes of a kind
+const limit = 3; // notes of a kind
 
 /** The balance of an account, its source, and its development day by day. */
 export function BalanceCard(p: {
@@ -26,7 +27,7 @@ export function BalanceCard(p: {
   may: boolean;
   /** Whether its bank can be asked for a balance. */
   asks: boolean;
-  /** How far back it is shown, and what stands there if that could not be loaded. */
+  /** The choice of the period, and the error that is shown if its balances did not load. */
   aside: ReactNode;
   fault: ReactNode;
 }) {
@@ -35,13 +36,13 @@ export function BalanceCard(p: {
   const today = localDay(new Date());
   return (
     <Card title={debt ? t`Amount owed` : t`Balance`} aside={p.aside}>
-      {!a && <Bones tall />}
+      {!a && <Skeleton tall />}
       {a && (
         <>
           <div className="row wrap">
             {a.balance_today === null ? (
               <p className="dim">
-                {a.provider === "manual"
+                {enteredManually(a)
                   ? t`No balance yet. Enter one to include this account in your net worth.`
                   : t`No balance yet. It may arrive with the next sync or a statement that has a balance column.`}
               </p>
@@ -52,7 +53,7 @@ export function BalanceCard(p: {
                   currency={a.iso_currency_code}
                   size="large"
                 />
-                <Fresh old={staleBalance(a, today)}>{statedBy(a, today)}</Fresh>
+                <Freshness old={staleBalance(a, today)}>{statedBy(a, today)}</Freshness>
               </>
             )}
             {p.may && (
@@ -65,7 +66,7 @@ export function BalanceCard(p: {
             )}
           </div>
           {p.fault}
-          {!p.days && !p.fault && <Bones tall />}
+          {!p.days && !p.fault && <Skeleton tall />}
           {p.days && <Line account={a} days={p.days} today={today} />}
         </>
       )}
@@ -120,14 +121,14 @@ function Line({ account: a, days, today }: { account: Account; days: readonly Da
         </p>
       )}
       {split(points)
-        .gaps.slice(-most)
+        .gaps.slice(-limit)
         .map((g) => (
           <Note key={g.from.day} mood="warn">
             <span className="grow">{unknown(...ends(g))}</span>
           </Note>
         ))}
       {offs(points)
-        .slice(-most)
+        .slice(-limit)
         .map((g) => (
           <Note key={`off ${g.from.day}`} mood="warn">
             <span className="grow">{off(...ends(g))}</span>

@@ -6,8 +6,10 @@ import type { Account } from "#/api/accounts";
 import type { Connection, ConnectionHealth } from "#/api/connections";
 import { session } from "#/api/session";
 import { localDay } from "#/lib/dates";
+import { fromFiles } from "#/lib/provider";
 import { signInAgain, useSync, wantsSignIn } from "#/parts/banks";
 import { EmptyBank, emptied } from "#/parts/EmptyBank";
+import { sentence } from "#/parts/edit";
 import { Syncing } from "#/parts/Syncing";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
@@ -31,12 +33,12 @@ type Props = {
 export function Bank({ bank: b, health, accounts, running, may, filled }: Props) {
   const sync = useSync(running);
   const signIn = wantsSignIn(b);
-  const fetches = b.provider !== "csv" && b.status !== "disconnected" && b.status !== "pending_reauth";
+  const fetches = !fromFiles(b) && b.status !== "disconnected" && b.status !== "pending_reauth";
   return (
     <Card flush warn={b.status === "pending_reauth" || b.status === "error"}>
       <Lines>
         <Item
-          mark={<Tile tone={0} icon={b.provider === "csv" ? "file" : "bank"} large />}
+          mark={<Tile tone={0} icon={fromFiles(b) ? "file" : "bank"} large />}
           name={<h2>{<bdi>{b.institution_name ?? t`Bank`}</bdi>}</h2>}
           hint={stateOf(b)}
           open={(name) => (
@@ -55,11 +57,29 @@ export function Bank({ bank: b, health, accounts, running, may, filled }: Props)
           }
         >
           {sync.job && <Syncing job={sync.job} onEnd={sync.over} />}
+          <BanksBehind bank={b} />
           <Wants bank={b} health={health} accounts={accounts.length} may={may} filled={filled && signIn} />
         </Item>
         <AccountLines accounts={accounts} />
       </Lines>
     </Card>
+  );
+}
+
+/** The banks of this connection that are in trouble, where it reads several. */
+function BanksBehind({ bank }: { bank: Connection }) {
+  return bank.banks.map((b) =>
+    b.status === "active" ? null : (
+      <Note mood="warn" key={b.name}>
+        <span className="grow">
+          <strong>
+            <bdi>{b.name || t`Bank`}</bdi>
+          </strong>
+          <br />
+          {b.status_message ? sentence(b.status_message) : t`coffer will retry automatically. No data is lost.`}
+        </span>
+      </Note>
+    ),
   );
 }
 

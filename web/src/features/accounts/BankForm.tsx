@@ -4,7 +4,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Schemas } from "#/api/client";
 import { type Connection, patchConnection, removeConnection } from "#/api/connections";
-import { useDeed } from "#/parts/deed";
+import { fromFiles } from "#/lib/provider";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
@@ -27,19 +28,19 @@ export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: nu
   const go = useNavigate();
   const [asking, ask] = useState(false);
   const touches = ["connections", "sync", "overview", "accounts"];
-  const change = useDeed({
-    act: ({ body }: { body: Schemas["PatchConnection"]; said: string }) => patchConnection(b.id, body),
+  const change = useAction({
+    act: ({ body }: { body: Schemas["PatchConnection"]; text: string }) => patchConnection(b.id, body),
     touches,
-    said: (_, v) => v.said,
+    text: (_, v) => v.text,
   });
-  const remove = useDeed({
+  const remove = useAction({
     act: async () => {
       await removeConnection(b.id);
       ask(false);
       void go({ to: "/accounts", search: {} });
     },
     touches,
-    said: b.institution_name ? t`${{ bank: b.institution_name }} disconnected` : t`Bank disconnected`,
+    text: b.institution_name ? t`${{ bank: b.institution_name }} disconnected` : t`Bank disconnected`,
   });
   const own = String(b.sync_interval_seconds ?? "");
   const usual = intervals();
@@ -50,7 +51,7 @@ export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: nu
   return (
     <Card title={t`Sync settings`}>
       <Fields>
-        {b.provider !== "csv" && (
+        {!fromFiles(b) && (
           <>
             <Select
               label={t`Sync frequency`}
@@ -59,7 +60,7 @@ export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: nu
               onChange={(e) =>
                 change.mutate({
                   body: { sync_interval_seconds: e.target.value ? Number(e.target.value) : null },
-                  said: t`Saved`,
+                  text: t`Saved`,
                 })
               }
             />
@@ -69,7 +70,7 @@ export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: nu
               onClick={() =>
                 change.mutate({
                   body: { paused: !b.paused },
-                  said: b.paused ? t`Syncing resumed` : t`Syncing paused`,
+                  text: b.paused ? t`Syncing resumed` : t`Syncing paused`,
                 })
               }
             >

@@ -5,20 +5,20 @@ import { Link, useParams } from "@tanstack/react-router";
 import { accounts } from "#/api/accounts";
 import { connections, runningSyncs, syncHealth } from "#/api/connections";
 import { overview } from "#/api/overview";
+import { bankProviders } from "#/api/providers";
 import { moment, since } from "#/lib/dates";
+import { fromFiles } from "#/lib/provider";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Facts, Page } from "#/ui/Page";
 import { Bank } from "./Bank";
 import { BankForm } from "./BankForm";
 import { SetAside } from "./SetAside";
 import { SyncLog } from "./SyncLog";
 
-const by = { plaid: () => "Plaid", teller: () => "Teller", csv: () => t`Statement files` };
-
-/** One bank: its state, what was set aside, what each sync did, and how it is kept. */
+/** One bank: its state, unreadable rows, sync log and settings. */
 export function BankPage() {
   const { id } = useParams({ from: "/banks/$id" });
   const all = useQuery(accounts);
@@ -26,14 +26,17 @@ export function BankPage() {
   const health = useQuery(syncHealth);
   const running = useQuery(runningSyncs);
   const members = useQuery(overview).data?.members;
+  const offers = useQuery(bankProviders).data;
   const may = useCan().write;
   const b = banks.data?.find((x) => x.short_id === id || x.id === id);
+  const offer = offers?.find((p) => p.name === b?.provider);
+  const by = offer?.kind === "files" ? t`Statement files` : offer?.title;
   const h = health.data?.connections.find((x) => x.id === b?.id);
   const error = banks.error ?? health.error ?? all.error;
   const again = () => void Promise.all([all.refetch(), banks.refetch(), health.refetch()]);
   return (
     <>
-      <Top
+      <PageHeader
         title={b?.institution_name ?? t`Bank`}
         sub={
           <Link className="link" to="/accounts" search={{}}>
@@ -58,10 +61,10 @@ export function BankPage() {
               <Card title={t`Connection`}>
                 <Facts
                   facts={[
-                    [t`Connected`, `${by[b.provider]()} · ${moment(b.created_at)}`],
+                    [t`Connected`, [by, moment(b.created_at)].filter(Boolean).join(" · ")],
                     [t`Connected by`, members?.find((m) => m.id === b.user_id)?.name ?? t`Someone`],
                     [t`Last synced`, b.last_sync_at ? since(b.last_sync_at) : t`Never`],
-                    ...(b.provider === "csv"
+                    ...(fromFiles(b)
                       ? []
                       : ([
                           [t`Last attempt`, b.last_attempt_at ? since(b.last_attempt_at) : t`Never`],
@@ -91,7 +94,7 @@ export function BankPage() {
         {error && <Fault error={error} what={t`this bank`} retry={again} />}
         {!banks.data && !error && (
           <Card>
-            <Bones rows={5} />
+            <Skeleton rows={5} />
           </Card>
         )}
         {b && (

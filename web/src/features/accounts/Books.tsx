@@ -3,29 +3,29 @@ import { msg, plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type Account, type Candidate, type Interval, type Proof, proof } from "#/api/accounts";
+import { type Account, balanceProof, type Candidate, type Interval, type Proof } from "#/api/accounts";
 import type { Connection } from "#/api/connections";
 import { payee, transaction } from "#/api/transactions";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
 import { Amount, useMoney } from "#/ui/Amount";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Fold, Item, Lines } from "#/ui/Lines";
-import { verdict, whyOf, wrong } from "./proved";
+import { verdict, whyOf, wrong } from "./balanceCheck";
 
 const few = 3; // gaps that are shown at once
 
 /** Whether the transactions of an account match its balances; where they do not, by how much and the possible causes. */
 export function Books({ account: a, bank, may }: { account: Account; bank: Connection | undefined; may: boolean }) {
-  const { data, error, refetch } = useQuery(proof(a.id));
+  const { data, error, refetch } = useQuery(balanceProof(a.id));
   const today = localDay(new Date());
-  const said = data && verdict(data, a.balance_method, today);
+  const result = data && verdict(data, a.balance_method, today);
   const gaps = (data?.intervals ?? []).filter((i) => i.status === "gap").toReversed();
-  const lines = (some: readonly Interval[]) => (
+  const lines = (intervals: readonly Interval[]) => (
     <Lines label={t`Mismatches, newest first`}>
-      {some.map((i) => (
+      {intervals.map((i) => (
         <Hole key={i.from + i.to} account={a} bank={bank} hole={i} />
       ))}
     </Lines>
@@ -43,14 +43,14 @@ export function Books({ account: a, bank, may }: { account: Account; bank: Conne
       }
     >
       {error && <Fault error={error} what={t`the balance check`} retry={() => void refetch()} />}
-      {!data && !error && <Bones rows={2} />}
-      {data && said && (
+      {!data && !error && <Skeleton rows={2} />}
+      {data && result && (
         <>
           <Lines>
             <Item
-              name={said.title}
-              hint={data.foreign_rows > 0 ? `${said.text} ${foreign(data.foreign_rows)}` : said.text}
-              end={<Badge mood={moods[said.mood]}>{i18n._(badges[data.status])}</Badge>}
+              name={result.title}
+              hint={data.foreign_rows > 0 ? `${result.text} ${foreign(data.foreign_rows)}` : result.text}
+              end={<Badge mood={moods[result.mood]}>{i18n._(badges[data.status])}</Badge>}
             />
           </Lines>
           {gaps.length > 0 && lines(gaps.slice(0, few))}

@@ -2,7 +2,7 @@ import { plural, t } from "@lingui/core/macro";
 import { type Account, type DailyBalance, owed, removeBalance } from "#/api/accounts";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
-import { useDeed } from "#/parts/deed";
+import { useAction } from "#/parts/useAction";
 import { Sum } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
@@ -14,17 +14,17 @@ const few = 3;
 /** The balances that someone entered, newest first. If one is removed, the bank's or a statement's applies again. */
 export function ByHand({ account: a, days, may }: { account: Account; days: readonly DailyBalance[]; may: boolean }) {
   const today = localDay(new Date());
-  const remove = useDeed({
+  const remove = useAction({
     act: (day: string) => removeBalance(a.id, day),
     touches: touched,
-    said: (_, day) => t`Balance for ${{ day: dayShort(day, today) }} removed`,
+    text: (_, day) => t`Balance for ${{ day: dayShort(day, today) }} removed`,
     change: (r) => r.change,
   });
   const set = days.filter((d) => d.source === "manual").toReversed();
   if (set.length === 0) return null;
-  const lines = (some: readonly DailyBalance[]) => (
+  const lines = (balances: readonly DailyBalance[]) => (
     <Lines>
-      {some.map((d) => (
+      {balances.map((d) => (
         <Item
           key={d.day}
           name={dayShort(d.day, today)}

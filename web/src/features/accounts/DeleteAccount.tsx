@@ -3,8 +3,8 @@ import { Trans } from "@lingui/react/macro";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Account, accountName, removeAccount } from "#/api/accounts";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Fields } from "#/ui/Form";
@@ -15,15 +15,15 @@ const touches = ["accounts", "overview", "transactions", "cashflow", "review", "
 export function DeleteAccount({ account: a }: { account: Account }) {
   const go = useNavigate();
   const [rows, setRows] = useState<number>();
-  const look = useDeed({ act: () => removeAccount(a.id, true), touches: [] });
-  const remove = useDeed({
+  const look = useAction({ act: () => removeAccount(a.id, true), touches: [] });
+  const remove = useAction({
     act: async () => {
       const r = await removeAccount(a.id, false);
       await go({ to: "/accounts", search: {} });
       return r;
     },
     touches,
-    said: t`${{ account: accountName(a) }} deleted`,
+    text: t`${{ account: accountName(a) }} deleted`,
     change: (r) => r.change_id,
     leaves: a.id,
   });

@@ -8,7 +8,7 @@ import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
 import { Amount } from "#/ui/Amount";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge, Tile } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 
@@ -29,7 +29,7 @@ export function Latest({ account: a }: { account: Account }) {
         </Link>
       }
     >
-      {!data && <Bones rows={4} />}
+      {!data && <Skeleton rows={4} />}
       {data && data.transactions.length === 0 && <Lines>{<Item name={t`No transactions yet`} />}</Lines>}
       <Lines>
         {data?.transactions.map((r) => (
@@ -50,7 +50,7 @@ export function Latest({ account: a }: { account: Account }) {
                     <Trans>excluded</Trans>
                   </Badge>
                 )}
-                {r.linked_transaction_id && !r.excluded && (
+                {r.transfer && (
                   <Badge>
                     <Trans>linked</Trans>
                   </Badge>

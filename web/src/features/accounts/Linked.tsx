@@ -11,14 +11,14 @@ import { Item, Lines } from "#/ui/Lines";
 /** The accounts that this one mirrors or moves money to and from, so that nothing counts twice. */
 export function Linked({ account: a }: { account: Account }) {
   const { data } = useQuery(accountLinks);
-  const mine = (data ?? []).filter(
+  const links = (data ?? []).filter(
     (l) => l.confidence !== "rejected" && [l.primary_account_id, l.mirror_account_id].includes(a.id),
   );
-  if (mine.length === 0) return null;
+  if (links.length === 0) return null;
   return (
     <Card title={t`Linked accounts`} flush>
       <Lines>
-        {mine.map((l) => (
+        {links.map((l) => (
           <Item
             key={l.id}
             name={<bdi>{l.primary_account_id === a.id ? l.mirror_account_name : l.primary_account_name}</bdi>}

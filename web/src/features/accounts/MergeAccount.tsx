@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Account, accountName, accounts, mergeAccount } from "#/api/accounts";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Fields, Select } from "#/ui/Form";
@@ -20,15 +20,15 @@ export function MergeAccount({ account: a }: { account: Account }) {
   const [into, setInto] = useState<string>();
   const others = (all.data ?? []).filter((o) => o.id !== a.id && o.iso_currency_code === a.iso_currency_code);
   const chosen = others.find((o) => o.id === into) ?? others[0];
-  const look = useDeed({ act: () => mergeAccount(a.id, chosen?.id ?? "", true), touches: [] });
-  const merge = useDeed({
+  const look = useAction({ act: () => mergeAccount(a.id, chosen?.id ?? "", true), touches: [] });
+  const merge = useAction({
     act: async () => {
       const r = await mergeAccount(a.id, chosen?.id ?? "", false);
       await go({ to: "/accounts/$id", params: { id: chosen?.short_id ?? "" }, search: {} });
       return r;
     },
     touches,
-    said: t`${{ account: accountName(a) }} merged`,
+    text: t`${{ account: accountName(a) }} merged`,
     change: (r) => r.change_id,
     leaves: a.id,
   });

@@ -3,29 +3,29 @@ import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { dropRow, quarantine, retryRow } from "#/api/connections";
 import { since } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
 import { sentence } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 
 /** Rows that the bank sent and coffer could not read. Each is tried again, or deleted for good. */
 export function SetAside({ bank, may }: { bank: string; may: boolean }) {
   const { data, error, refetch } = useQuery(quarantine(bank));
   const touches = ["sync", "transactions", "overview"];
-  const retry = useDeed({
+  const retry = useAction({
     act: retryRow,
     touches,
-    said: (r) => (r.added ? t`Added to your transactions` : t`Already in your transactions`),
+    text: (r) => (r.added ? t`Added to your transactions` : t`Already in your transactions`),
     change: (r) => r.change_id,
   });
-  const drop = useDeed({ act: dropRow, touches, said: t`Deleted` });
+  const drop = useAction({ act: dropRow, touches, text: t`Deleted` });
   const busy = retry.isPending || drop.isPending;
   return (
     <Card title={t`Unreadable rows`} aside={t`coffer couldn’t read these rows from the bank`} flush>
       {error && <Fault error={error} what={t`unreadable rows`} retry={() => void refetch()} />}
-      {!data && !error && <Bones rows={2} />}
+      {!data && !error && <Skeleton rows={2} />}
       <Lines>
         {data?.quarantine.map((q) => (
           <Item

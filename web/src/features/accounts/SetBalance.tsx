@@ -5,24 +5,24 @@ import { type Account, owed, setBalance } from "#/api/accounts";
 import { dayShort, localDay } from "#/lib/dates";
 import { type Cents, text } from "#/lib/money";
 import { typed } from "#/lib/typed";
-import { useDeed } from "#/parts/deed";
 import { type Filled, FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Fields } from "#/ui/Form";
 import { touched } from "./touched";
 
-/** The button that asks for a day and what the account stood at when it was over. */
+/** The button that asks for a day and the account's balance at its end. */
 export function SetBalance({ account: a }: { account: Account }) {
   const [open, setOpen] = useState(false);
   const [fault, setFault] = useState<string>();
   const today = localDay(new Date());
   const currency = a.iso_currency_code;
-  const set = useDeed({
+  const set = useAction({
     act: (v: { day: string; current: Cents }) => setBalance(a.id, v.day, Number(text(v.current))),
     touches: touched,
-    said: (_, v) => t`Balance for ${{ day: dayShort(v.day, today) }} saved`,
+    text: (_, v) => t`Balance for ${{ day: dayShort(v.day, today) }} saved`,
     change: (r) => r.change,
     quiet: true,
   });

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { syncLogs } from "#/api/connections";
 import { since } from "#/lib/dates";
 import { Fault } from "#/parts/Fault";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 import { outcomeOf, triggerOf } from "./words";
@@ -15,7 +15,7 @@ export function SyncLog({ bank }: { bank: string }) {
   return (
     <Card title={t`Recent syncs`} flush>
       {error && <Fault error={error} what={t`recent syncs`} retry={() => void refetch()} />}
-      {!data && !error && <Bones rows={4} />}
+      {!data && !error && <Skeleton rows={4} />}
       {data && data.sync_logs.length === 0 && <Lines>{<Item name={t`No syncs yet`} />}</Lines>}
       <Lines label={t`Syncs, newest first`}>
         {data?.sync_logs.map((l) => (

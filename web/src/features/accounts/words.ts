@@ -3,6 +3,7 @@ import { msg, plural, t } from "@lingui/core/macro";
 import type { Account } from "#/api/accounts";
 import type { Connection, SyncLog } from "#/api/connections";
 import { dayAt, ordinal, since } from "#/lib/dates";
+import { fromFiles } from "#/lib/provider";
 import { kindName } from "./kinds";
 
 type State = Pick<
@@ -20,7 +21,7 @@ type State = Pick<
 /** A bank's state in one line: the current state, the next step and its time. */
 export function stateOf(c: State, now = new Date()): string {
   const at = (iso: string) => since(iso, now);
-  if (c.provider === "csv" && c.status !== "disconnected")
+  if (fromFiles(c) && c.status !== "disconnected")
     return c.last_sync_at ? t`Imported statements · last ${{ day: at(c.last_sync_at) }}` : t`Imported statements`;
   if (c.status === "disconnected") return t`Disconnected · history kept`;
   const last = c.last_sync_at ? t`last synced ${{ day: at(c.last_sync_at) }}` : t`not synced yet`;

@@ -7,20 +7,18 @@ import { rules } from "#/api/rules";
 import { session } from "#/api/session";
 import type { ActivitySearch } from "#/lib/address";
 import { dayHead } from "#/lib/dates";
-import { useKeys } from "#/lib/keys";
 import { actorName } from "#/parts/actor";
-import { useUndoKeys } from "#/parts/edit";
+import { changeSummary } from "#/parts/changeSummary";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly } from "#/parts/rights";
-import { Top } from "#/parts/Top";
-import { useTold } from "#/parts/useTold";
 import { Button, Segments } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { each } from "#/ui/Guard";
 import { PickerButton, Toggle } from "#/ui/Picker";
 import css from "./ActivityPage.module.css";
 import { AgentCard } from "./AgentCard";
-import { DeedCard } from "./DeedCard";
+import { ChangeCard } from "./ChangeCard";
 import { causeOf, causes, daysOf } from "./days";
 
 const filtersOf = (s: ActivitySearch): ChangeFilters => ({
@@ -45,16 +43,14 @@ export function ActivityPage() {
   const may = useQuery(session).data?.can.write === true;
   const loaded = (list.data?.pages ?? []).flatMap((p) => p.changes);
   const days = daysOf(loaded);
-  const tell = useTold(loaded);
   const book = useQuery(rules).data ?? [];
   const rule = book.find((r) => search.rule === r.short_id || search.rule === r.id);
   const who = search.who ?? "all";
   const set = (change: ActivitySearch) => void go({ search: (s) => ({ ...s, ...change }), replace: true });
   const narrowed = Object.values(search).some((v) => v !== undefined);
-  useKeys(useUndoKeys());
   return (
     <>
-      <Top title={t`Activity`}>
+      <PageHeader title={t`Activity`}>
         <Segments
           label={t`Show`}
           value={who}
@@ -65,7 +61,7 @@ export function ActivityPage() {
           ]}
           onChange={(v) => set({ who: v === "all" ? undefined : v, actor: undefined })}
         />
-      </Top>
+      </PageHeader>
       <div className={css.page}>
         <div className="row wrap">
           <PickerButton
@@ -117,7 +113,7 @@ export function ActivityPage() {
         {list.error && <Fault error={list.error} what={t`activity`} retry={() => void list.refetch()} />}
         {!list.data && !list.error && (
           <Card>
-            <Bones rows={6} />
+            <Skeleton rows={6} />
           </Card>
         )}
         {list.data && days.length === 0 && (
@@ -136,11 +132,13 @@ export function ActivityPage() {
             <h2 className={css.dayhead}>{dayHead(d.day)}</h2>
             {each(
               d.groups.map((g) => {
-                const deed = g.deeds[0];
-                if (!deed) return null;
+                const item = g.items[0];
+                if (!item) return null;
                 if (g.actor)
-                  return <AgentCard key={deed.change.id} group={g} actor={g.actor} tell={tell} writes={may} />;
-                return <DeedCard key={deed.change.id} deed={deed} tell={tell} writes={may} />;
+                  return (
+                    <AgentCard key={item.change.id} group={g} actor={g.actor} describe={changeSummary} writes={may} />
+                  );
+                return <ChangeCard key={item.change.id} item={item} describe={changeSummary} writes={may} />;
               }),
             )}
           </section>

@@ -4,44 +4,44 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Keep, revertAll } from "#/api/changes";
 import { moment } from "#/lib/dates";
-import { settle, sorry, undo } from "#/parts/edit";
-import { actorOf } from "#/parts/maker";
+import { authorOfChange } from "#/parts/author";
+import { settle, showError, undo } from "#/parts/edit";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button, Segments } from "#/ui/Button";
 import { Icon } from "#/ui/Icon";
-import { Seal } from "#/ui/Seal";
 import { toasts } from "#/ui/toasts";
 import css from "./ActivityPage.module.css";
-import { DeedCard } from "./DeedCard";
-import { type Group, span, type Tell } from "./days";
+import { ChangeCard } from "./ChangeCard";
+import { type Describe, type Group, span } from "./days";
 import { Strip, type Trial, trialOf } from "./Strip";
 
 type How = "day" | "hour";
-type Props = { group: Group; actor: string; tell: Tell; writes: boolean };
+type Props = { group: Group; actor: string; describe: Describe; writes: boolean };
 
 /** An agent's changes of a day, with buttons to undo all of them or those of its last hour. */
-export function AgentCard({ group, actor, tell, writes }: Props) {
+export function AgentCard({ group, actor, describe, writes }: Props) {
   const client = useQueryClient();
   const [open, setOpen] = useState(false);
   const [how, setHow] = useState<How>("day");
   const [keep, setKeep] = useState<Keep>("reviewed");
   const [trial, setTrial] = useState<Trial | null>(null);
   const [busy, setBusy] = useState(false);
-  const newest = group.deeds[0]?.change;
-  const oldest = group.deeds.at(-1)?.change;
+  const newest = group.items[0]?.change;
+  const oldest = group.items.at(-1)?.change;
   if (!newest || !oldest) return null;
   const agent = newest.actor_name;
-  const made = group.deeds.length;
+  const made = group.items.length;
   const time = moment(span(newest.created_at, "hour").since);
-  const live = group.deeds.filter((d) => d.change.reverted_by === null);
-  const touched = group.deeds.reduce((n, d) => n + d.change.transactions, 0);
+  const live = group.items.filter((d) => d.change.reverted_by === null);
+  const touched = group.items.reduce((n, d) => n + d.change.transactions, 0);
   const call = (h: How, k: Keep, dry: boolean) =>
     revertAll({ actor_id: actor, ...span(newest.created_at, h), keep: k }, dry);
-  const attempt = async (deed: () => Promise<unknown>) => {
+  const attempt = async (action: () => Promise<unknown>) => {
     setBusy(true);
     try {
-      await deed();
+      await action();
     } catch (e) {
-      sorry(e);
+      showError(e);
     }
     setBusy(false);
   };
@@ -71,14 +71,14 @@ export function AgentCard({ group, actor, tell, writes }: Props) {
     attempt(() =>
       undo(
         client,
-        group.deeds.flatMap((d) => (d.change.reverted_by ? [d.change.reverted_by] : [])),
+        group.items.flatMap((d) => (d.change.reverted_by ? [d.change.reverted_by] : [])),
         t`Redone`,
       ),
     );
   return (
     <article className={css.card}>
       <div className={css.head}>
-        <Seal maker={actorOf(newest)} large />
+        <AuthorBadge author={authorOfChange(newest)} large />
         <div className={css.two}>
           <span className="strong">
             {touched > 0 ? (
@@ -149,8 +149,8 @@ export function AgentCard({ group, actor, tell, writes }: Props) {
       )}
       {open && (
         <div className={css.inside}>
-          {group.deeds.map((d) => (
-            <DeedCard key={d.change.id} deed={d} tell={tell} writes={writes} stays={trial?.stays} />
+          {group.items.map((d) => (
+            <ChangeCard key={d.change.id} item={d} describe={describe} writes={writes} stays={trial?.stays} />
           ))}
         </div>
       )}

@@ -10,7 +10,7 @@ import { Fault } from "#/parts/Fault";
 import { fieldOf } from "#/parts/fields";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones } from "#/ui/Card";
+import { Skeleton } from "#/ui/Card";
 import { Badge, Chip } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import css from "./ActivityPage.module.css";
@@ -23,7 +23,7 @@ export function Entries({ change, stays }: { change: string; stays?: ReadonlySet
   const [limit, setLimit] = useState(pageful);
   const { data, error, refetch } = useQuery({ ...entries(change, limit), placeholderData: keepPreviousData });
   if (error) return <Fault error={error} what={t`the changes`} retry={() => void refetch()} />;
-  if (!data) return <Bones rows={4} />;
+  if (!data) return <Skeleton rows={4} />;
   return (
     <>
       <ul>

@@ -1,18 +1,18 @@
-import { i18n } from "@lingui/core";
 import { Plural, Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import type { Skipped } from "#/api/changes";
-import { stay } from "#/parts/fields";
+import { goesBack, stay } from "#/parts/fields";
 import { Button } from "#/ui/Button";
 import css from "./ActivityPage.module.css";
 import { placeOf } from "./days";
 
-/** The effect of an undo: how many fields go back, how many stay, and why. */
-export type Trial = { back: number; why: Record<string, number>; stays: ReadonlySet<string> };
+/** The effect of an undo: how many transactions and fields go back, how many fields stay, and why. */
+export type Trial = { transactions: number; back: number; why: Record<string, number>; stays: ReadonlySet<string> };
 
-type Would = { reverted: number; skipped_by_reason: Record<string, number>; skipped: Skipped[] };
+type Would = { transactions: number; reverted: number; skipped_by_reason: Record<string, number>; skipped: Skipped[] };
 
 export const trialOf = (r: Would): Trial => ({
+  transactions: r.transactions,
   back: r.reverted,
   why: r.skipped_by_reason,
   stays: new Set(r.skipped.map((s) => placeOf({ id: s.subject_id, field: s.field }))),
@@ -32,20 +32,12 @@ export function Strip({ title, trial, busy, children, onYes, onSee, onNo }: Prop
   const stays = Object.values(trial.why).reduce((a, b) => a + b, 0);
   const { back } = trial;
   const all = back + stays;
-  const undone = i18n.number(back);
   return (
     <div className={css.strip}>
       <strong>{title}</strong>
       {children}
       <p>
-        {back === all ? (
-          <Plural value={back} one="# change will be undone." other="# changes will be undone." />
-        ) : (
-          <Trans>
-            {undone} of <Plural value={all} one="# change" other="# changes" /> will be undone.
-          </Trans>
-        )}{" "}
-        {stay(trial.why)}
+        {goesBack(trial.transactions, back)} {stay(trial.why)}
       </p>
       <svg className={css.bar} aria-hidden="true">
         <rect className={css.stay} width="100%" height="8" rx="4" />
@@ -53,7 +45,7 @@ export function Strip({ title, trial, busy, children, onYes, onSee, onNo }: Prop
       </svg>
       <div className="row wrap">
         <Button kind="filled" disabled={busy || back === 0} onClick={onYes}>
-          <Plural value={back} one="Undo #" other="Undo #" />
+          {trial.transactions ? <Plural value={trial.transactions} one="Undo #" other="Undo #" /> : <Trans>Undo</Trans>}
         </Button>
         {onSee && (
           <Button onClick={onSee}>

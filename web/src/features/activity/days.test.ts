@@ -18,13 +18,13 @@ it("folds a revert into what it took back", () => {
     change("b", "2026-11-15T11:00:00"),
     change("a", "2026-11-14T10:00:00", { reverted_by: "c" }),
   ]);
-  expect(days.map((d) => [d.day, d.groups.map((g) => g.deeds.map((x) => [x.change.id, x.undoneBy?.id]))])).toEqual([
+  expect(days.map((d) => [d.day, d.groups.map((g) => g.items.map((x) => [x.change.id, x.undoneBy?.id]))])).toEqual([
     ["2026-11-15", [[["b", undefined]]]],
     ["2026-11-14", [[["a", "c"]]]],
   ]);
 });
 
-it("puts an agent's day together, and leaves people's deeds apart", () => {
+it("puts an agent's day together, and leaves people's changes apart", () => {
   const agent = { actor_type: "agent", actor_id: "bot" };
   const [day] = daysOf([
     change("e", "2026-11-15T12:00:00", agent),
@@ -32,7 +32,7 @@ it("puts an agent's day together, and leaves people's deeds apart", () => {
     change("c", "2026-11-15T10:00:00", agent),
     change("b", "2026-11-15T09:00:00"),
   ]);
-  expect(day?.groups.map((g) => [g.actor, g.deeds.map((d) => d.change.id)])).toEqual([
+  expect(day?.groups.map((g) => [g.actor, g.items.map((d) => d.change.id)])).toEqual([
     ["bot", ["e", "c"]],
     [null, ["d"]],
     [null, ["b"]],

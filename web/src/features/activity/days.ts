@@ -4,13 +4,13 @@ import type { Change } from "#/api/changes";
 import { localDay } from "#/lib/dates";
 
 /** A change with the one that took it back, if any; reverts do not stand for themselves. */
-export type Deed = { change: Change; undoneBy: Change | null };
+export type ActivityItem = { change: Change; undoneBy: Change | null };
 
 /** Says a change in household words. */
-export type Tell = (c: Change) => string;
+export type Describe = (c: Change) => string;
 
 /** An agent's changes of a day are one group, so they can be undone together. */
-export type Group = { actor: string | null; deeds: Deed[] };
+export type Group = { actor: string | null; items: ActivityItem[] };
 export type Day = { day: string; groups: Group[] };
 
 /**
@@ -25,11 +25,11 @@ export function daysOf(changes: Change[]): Day[] {
     const day = localDay(new Date(change.created_at));
     const groups = days.get(day) ?? [];
     days.set(day, groups);
-    const deed = { change, undoneBy: change.reverted_by ? (by.get(change.reverted_by) ?? null) : null };
+    const item = { change, undoneBy: change.reverted_by ? (by.get(change.reverted_by) ?? null) : null };
     const actor = change.actor_type === "agent" ? change.actor_id : null;
     const same = actor && groups.find((g) => g.actor === actor);
-    if (same) same.deeds.push(deed);
-    else groups.push({ actor, deeds: [deed] });
+    if (same) same.items.push(item);
+    else groups.push({ actor, items: [item] });
   }
   return [...days].map(([day, groups]) => ({ day, groups }));
 }

@@ -25,9 +25,9 @@ vi.mock("#/parts/addKnown", async (real) => ({
   ask: async (user: string) => ({ ...known, accounts: [{ ...known.accounts[0], id: `account of ${user}` }] }),
 }));
 
-const { add, told } = await import("./add");
+const { add, onSent } = await import("./add");
 const { meet } = await import("./meet");
-const { fresh, state } = await import("./state");
+const { emptyDraft, state } = await import("./state");
 
 const known = {
   accounts: [{ id: "cash", name: "Cash", currency: "EUR", own: true, rank: 0 }],
@@ -39,7 +39,7 @@ const other = { id: "x", user: "ben", at: 1, currency: "EUR", body: { payee: "Be
 beforeEach(() => {
   vi.stubGlobal("navigator", { onLine: true });
   Object.assign(device, { items: [other], user: "anna", sent: { waits: "offline" }, broken: false });
-  const draft = { ...fresh(), amount: "12.50", payee: "Bakery" };
+  const draft = { ...emptyDraft(), amount: "12.50", payee: "Bakery" };
   Object.assign(state, { known, user: "anna", owner: "anna", queue: [], shown: "form", draft, busy: false });
   state.done = undefined;
   state.draw = vi.fn();
@@ -53,7 +53,7 @@ it("keeps a payment for the person whose accounts the form shows, and shows only
   expect(state.shown).toBe("queue");
   expect(state.queue.map((i) => [i.user, i.body.payee])).toEqual([["anna", "Bakery"]]);
   device.items = [other];
-  await told({ done: new Map() });
+  await onSent({ done: new Map() });
   expect([state.queue, state.shown]).toEqual([[], "form"]);
 });
 

@@ -4,7 +4,7 @@ import { text } from "#/lib/money";
 import { typed } from "#/lib/typed";
 import { drop, type Item, keep, type Sent, send, waiting } from "#/parts/addQueue";
 import { meet } from "./meet";
-import { currencyOf, fresh, state } from "./state";
+import { currencyOf, emptyDraft, state } from "./state";
 
 /** Shows what is wrong, at the field that is at fault; without one, at the first. */
 function wrong(fault: string, at: typeof state.draft.at) {
@@ -61,22 +61,22 @@ async function deliver(item: Item) {
     return;
   }
   const left = await waiting(item.user).catch(() => (first?.done.has(item.id) ? [] : [item]));
-  const mine = left.find((q) => q.id === item.id);
-  if (mine?.fault) {
+  const queued = left.find((q) => q.id === item.id);
+  if (queued?.fault) {
     await drop(item.id);
     state.queue = left.filter((q) => q.id !== item.id);
-    return wrong(mine.fault, "");
+    return wrong(queued.fault, "");
   }
   state.queue = left;
   if (first?.waits) state.user = first.waits === "signed-out" ? null : undefined;
-  state.draft = fresh();
-  state.shown = mine ? "queue" : "done";
+  state.draft = emptyDraft();
+  state.shown = queued ? "queue" : "done";
   state.done = { item, change: first?.done.get(item.id) ?? "" };
   state.draw();
 }
 
 /** Draws what came of sending what waited, unless somebody is busy here. */
-export async function told(s: Sent) {
+export async function onSent(s: Sent) {
   if (state.busy) return;
   if (s.user && s.user !== state.owner) return meet();
   if (s.waits === "signed-out") state.user = null;

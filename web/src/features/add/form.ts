@@ -87,7 +87,7 @@ export function form() {
   };
   mark();
   /** A fault goes when its field changes; one that is of no field goes with any. */
-  const mended = (id: string) => {
+  const clearFault = (id: string) => {
     if (!state.draft.fault || (state.draft.at && state.draft.at !== id)) return;
     state.draft.fault = state.draft.at = "";
     mark();
@@ -100,9 +100,9 @@ export function form() {
   };
   const suggest = () => {
     const typedName = state.draft.payee;
-    const some = named(state.known.payees, typedName) ? [] : matching(state.known.payees, typedName);
+    const suggestions = named(state.known.payees, typedName) ? [] : matching(state.known.payees, typedName);
     list.replaceChildren(
-      ...some.map((p) =>
+      ...suggestions.map((p) =>
         el(
           "button",
           {
@@ -110,7 +110,7 @@ export function form() {
             on: {
               click: () => {
                 payee.value = state.draft.payee = p.name;
-                mended("payee");
+                clearFault("payee");
                 follow(p);
                 followed();
                 suggest();
@@ -122,7 +122,7 @@ export function form() {
         ),
       ),
     );
-    list.hidden = some.length === 0;
+    list.hidden = suggestions.length === 0;
   };
   payee.addEventListener("input", () => {
     state.draft.payee = payee.value;
@@ -156,7 +156,7 @@ export function form() {
       for (const x of [{ slug: c.slug, name: c.name }, ...c.children]) group.append(new Option(x.name, x.slug));
       category.append(group);
     }
-    if (state.known.accounts.length) mended("account");
+    if (state.known.accounts.length) clearFault("account");
     from.replaceChildren(...state.known.accounts.map((a) => new Option(a.name, a.id)));
     follow(named(state.known.payees, state.draft.payee));
     followed();
@@ -173,7 +173,7 @@ export function form() {
         class: "box",
         novalidate: true,
         on: {
-          input: (e) => mended((e.target as HTMLElement).id),
+          input: (e) => clearFault((e.target as HTMLElement).id),
           submit: (e) => {
             e.preventDefault();
             void add();

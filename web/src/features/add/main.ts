@@ -3,8 +3,9 @@ import { t } from "@lingui/core/macro";
 import { keepTexts, language, loadTexts } from "#/lib/language";
 import { locale } from "#/lib/locale";
 import { install, remembered, whenever, whoIs } from "#/parts/addQueue";
+import { unprotected } from "#/parts/unprotected";
 import "./add.css";
-import { told } from "./add";
+import { onSent } from "./add";
 import { el, icon } from "./dom";
 import { form } from "./form";
 import { meet } from "./meet";
@@ -26,7 +27,9 @@ function header() {
 function draw(focus?: string) {
   document.title = `${t`Add transaction`} · coffer`;
   const view = state.shown === "form" ? form() : state.shown === "done" && state.done ? success(state.done) : queued();
-  root.replaceChildren(el("div", { class: "addp" }, header(), view));
+  const warning = unprotected();
+  const notice = warning ? [el("p", { class: "unprotected", role: "status" }, warning)] : [];
+  root.replaceChildren(el("div", { class: "addp" }, header(), ...notice, view));
   if (focus) document.getElementById(focus)?.focus();
 }
 
@@ -38,10 +41,10 @@ async function begin() {
   i18n.loadAndActivate({ locale: language, locales: locale, messages: {} });
   keepTexts((m) => i18n.load(language, m));
   await loadTexts("add");
-  const kept = await remembered().catch(() => undefined);
-  if (kept) {
-    state.known = kept.known;
-    state.user = state.owner = kept.user;
+  const stored = await remembered().catch(() => undefined);
+  if (stored) {
+    state.known = stored.known;
+    state.user = state.owner = stored.user;
   }
   state.draw("amount");
   await meet();
@@ -52,7 +55,7 @@ async function begin() {
     const user = await whoIs(); // another tab may have signed in somebody else
     if (user && user !== state.owner) await meet();
   });
-  whenever((s) => void told(s));
+  whenever((s) => void onSent(s));
   void install();
 }
 

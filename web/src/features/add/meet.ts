@@ -3,7 +3,7 @@ import { handOver, remember, waiting, whoIs } from "#/parts/addQueue";
 import { state } from "./state";
 
 /** The person whose names the server has given since the page was opened. */
-let asked: string | undefined;
+let loadedFor: string | undefined;
 
 /** Makes the page somebody else's: nothing of the person before them stays, but the figures that were just typed. */
 async function hand(user: string) {
@@ -27,12 +27,12 @@ export async function meet() {
   const user = navigator.onLine ? await whoIs() : undefined;
   state.user = user;
   if (user && user !== state.owner) await hand(user);
-  if (user && user !== asked) {
+  if (user && user !== loadedFor) {
     try {
       const known = await ask(user);
       if (state.owner !== user) return; // somebody else has signed in since
       state.known = known;
-      asked = user;
+      loadedFor = user;
       await remember(user, known).catch(() => {});
     } catch {
       state.user = undefined; // the names that were kept are good enough

@@ -48,7 +48,7 @@ afterAll(() => vi.unstubAllGlobals());
 
 const { form } = await import("./form");
 const { draftOf, success } = await import("./sent");
-const { fresh, state } = await import("./state");
+const { emptyDraft, state } = await import("./state");
 
 const body: Body = {
   account_id: "bank",
@@ -67,7 +67,13 @@ beforeEach(() => {
     payees: [{ name: "Employer", count: 3, category: "salary", account: "cash" }],
     categories: [],
   };
-  Object.assign(state, { user: "anna", owner: "anna", draft: fresh(), shown: "done", done: { item, change: "chg" } });
+  Object.assign(state, {
+    user: "anna",
+    owner: "anna",
+    draft: emptyDraft(),
+    shown: "done",
+    done: { item, change: "chg" },
+  });
   state.draw = vi.fn();
 });
 
@@ -87,7 +93,7 @@ const undone = async (ok: boolean) => {
 it("gives the whole payment back when it is undone", async () => {
   await undone(true);
   expect(state.shown).toBe("form");
-  const whole = {
+  const page = {
     amount: "1250.50",
     way: "in",
     payee: "Employer",
@@ -97,9 +103,9 @@ it("gives the whole payment back when it is undone", async () => {
     memo: "Bonus",
     chose: { category: true, account: true },
   };
-  expect(state.draft).toMatchObject(whole);
+  expect(state.draft).toMatchObject(page);
   drawn();
-  expect(state.draft).toMatchObject(whole); // the payee fills in nothing
+  expect(state.draft).toMatchObject(page); // the payee fills in nothing
   expect(draftOf({ ...body, amount: 3, category: undefined })).toMatchObject({
     amount: "3.00",
     way: "out",

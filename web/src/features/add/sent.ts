@@ -3,7 +3,7 @@ import { locale } from "#/lib/locale";
 import { abs, cents, text } from "#/lib/money";
 import { type Body, drop, type Item, waiting } from "#/parts/addQueue";
 import { el, icon } from "./dom";
-import { back, fresh, shownAmount, state } from "./state";
+import { back, emptyDraft, shownAmount, state } from "./state";
 
 const offline = () => !navigator.onLine || state.user === undefined;
 
@@ -36,7 +36,7 @@ const categoryOf = (slug?: string) =>
 
 /** The form as it was when this was added. Nothing in it is filled in again from the payee. */
 export const draftOf = (b: Body): typeof state.draft => ({
-  ...fresh(),
+  ...emptyDraft(),
   amount: text(abs(cents(b.amount))),
   way: b.amount < 0 ? "in" : "out",
   payee: b.payee,

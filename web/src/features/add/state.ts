@@ -10,7 +10,7 @@ export const back = (() => {
 })();
 
 /** An empty form. */
-export const fresh = () => ({
+export const emptyDraft = () => ({
   amount: "",
   way: "out",
   payee: "",
@@ -34,11 +34,11 @@ type State = {
   queue: Item[];
   shown: "form" | "done" | "queue";
   /** The form as it was typed so far: it stays when the page is drawn again. */
-  draft: ReturnType<typeof fresh>;
+  draft: ReturnType<typeof emptyDraft>;
   done?: { item: Item; change: string };
   busy: boolean;
   draw: (focus?: string) => void;
-  /** Shows in the form what is known now. Nothing that somebody is about to press is replaced. */
+  /** Fills in the form again. A control that somebody is about to press is not replaced. */
   refill: () => void;
 };
 
@@ -49,7 +49,7 @@ export const state: State = {
   owner: undefined,
   queue: [],
   shown: "form",
-  draft: fresh(),
+  draft: emptyDraft(),
   busy: false,
   draw: () => {},
   refill: () => {},

@@ -12,35 +12,35 @@ import { session } from "#/api/session";
 import { localDay, moment } from "#/lib/dates";
 import { shortName } from "#/lib/names";
 import { transactions } from "#/lib/words";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { recordHint } from "#/parts/record";
+import { useAction } from "#/parts/useAction";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Field } from "#/ui/Field";
 import { Facts } from "#/ui/Page";
-import { Seal } from "#/ui/Seal";
 import { type Agent, changes, weekOf } from "./agents";
 
 const week = 6 * 86_400_000;
 
-/** One agent: its permissions, what it changed today and this week, and how to revoke its access. */
+/** One agent: its permissions, its changes of today and this week, and how to revoke its access. */
 export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
   const today = useQuery(overview).data?.today ?? localDay(new Date());
   const now = useQuery({ ...didSince(agent.id, today), enabled: agent.writes });
-  const lately = useQuery({
+  const thisWeek = useQuery({
     ...didSince(agent.id, localDay(new Date(Date.parse(`${today}T12:00:00`) - week))),
     enabled: agent.writes,
   });
   const me = useQuery(session).data?.user?.id;
-  const mine = agent.owner !== null && agent.owner === me;
+  const isOwn = agent.owner !== null && agent.owner === me;
   const [asks, ask] = useState<"end" | "narrow" | null>(null);
   const done = now.data?.payments ?? 0;
-  const told = agent.record ?? "…";
-  const record = <span title={recordHint()}>{`${told.charAt(0).toUpperCase()}${told.slice(1)}`}</span>;
+  const recordText = agent.record ?? "…";
+  const record = <span title={recordHint()}>{`${recordText.charAt(0).toUpperCase()}${recordText.slice(1)}`}</span>;
   const facts: [string, React.ReactNode][] = [
-    [t`Type`, agent.told],
+    [t`Type`, agent.description],
     [t`Last used`, agent.used ? moment(agent.used) : t`Never`],
     ...(agent.until ? [[t`Expires`, moment(agent.until)] as [string, string]] : []),
     ...(agent.writes
@@ -48,7 +48,7 @@ export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
           [t`Track record`, record],
           [t`Changed today`, transactions(done)],
           [t`Daily limit`, agent.limit === null ? t({ message: "None", context: "a limit" }) : changes(agent.limit)],
-          [t`This week`, lately.data ? weekOf(lately.data) : "…"],
+          [t`This week`, thisWeek.data ? weekOf(thisWeek.data) : "…"],
         ] as [string, React.ReactNode][])
       : []),
   ];
@@ -56,7 +56,7 @@ export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
     <Card
       title={
         <span className="row">
-          <Seal maker={{ kind: "agent", name: agent.name }} large />
+          <AuthorBadge author={{ kind: "agent", name: agent.name }} large />
           <bdi title={agent.name}>{shortName(agent.name)}</bdi>
         </span>
       }
@@ -68,7 +68,7 @@ export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
               <Trans>View activity</Trans>
             </Link>
           )}
-          {(admin || mine) && (
+          {(admin || isOwn) && (
             <span className="row end">
               {admin && agent.kind === "key" && agent.writes && (
                 <Button kind="quiet" onClick={() => ask("narrow")}>
@@ -84,7 +84,7 @@ export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
       }
     >
       <Facts facts={facts} />
-      {asks === "end" && <End agent={agent} mine={mine} onClose={() => ask(null)} />}
+      {asks === "end" && <End agent={agent} isOwn={isOwn} onClose={() => ask(null)} />}
       {asks === "narrow" && <Narrow agent={agent} onClose={() => ask(null)} />}
     </Card>
   );
@@ -92,14 +92,14 @@ export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
 
 type Asked = { agent: Agent; onClose: () => void };
 
-function End({ agent, mine, onClose }: Asked & { mine: boolean }) {
-  const end = useDeed({
+function End({ agent, isOwn, onClose }: Asked & { isOwn: boolean }) {
+  const end = useAction({
     act: (): Promise<unknown> => {
       if (!agent.owner) return revokeKey(agent.id);
-      return mine ? endMyAssistant(agent.id) : endAssistant({ user_id: agent.owner, id: agent.id });
+      return isOwn ? endMyAssistant(agent.id) : endAssistant({ user_id: agent.owner, id: agent.id });
     },
     touches: ["keys", "users", "me"],
-    said: t`Access revoked for ${{ name: shortName(agent.name) }}`,
+    text: t`Access revoked for ${{ name: shortName(agent.name) }}`,
   });
   return (
     <FormDialog
@@ -116,7 +116,7 @@ function End({ agent, mine, onClose }: Asked & { mine: boolean }) {
 }
 
 function Narrow({ agent, onClose }: Asked) {
-  const save = useDeed({ act: changeKey, proof: true, touches: ["keys"], said: t`Saved`, quiet: true });
+  const save = useAction({ act: changeKey, reauth: true, touches: ["keys"], text: t`Saved`, quiet: true });
   return (
     <FormDialog
       open

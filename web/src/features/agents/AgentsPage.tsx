@@ -4,12 +4,12 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { keys } from "#/api/keys";
 import { assistants, members } from "#/api/people";
-import { sorry } from "#/parts/edit";
+import { showError } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Fields, Note } from "#/ui/Form";
 import { Grid, Page } from "#/ui/Page";
 import { toasts } from "#/ui/toasts";
@@ -31,7 +31,7 @@ export function AgentsPage() {
   );
   return (
     <>
-      <Top
+      <PageHeader
         title={t`AI agents`}
         sub={all.length > 0 ? plural({ count: all.length }, { one: "# connected", other: "# connected" }) : undefined}
       />
@@ -40,7 +40,7 @@ export function AgentsPage() {
         {error && <Fault error={error} what={t`agents`} retry={() => void people.refetch()} />}
         {!loaded && !error && (
           <Card>
-            <Bones rows={6} />
+            <Skeleton rows={6} />
           </Card>
         )}
         {loaded && all.length === 0 && (
@@ -80,7 +80,7 @@ export function AgentsPage() {
 
 function LetIn() {
   const address = `${location.origin}/mcp`;
-  const copy = () => navigator.clipboard.writeText(address).then(() => toasts.say({ text: t`Copied` }), sorry);
+  const copy = () => navigator.clipboard.writeText(address).then(() => toasts.say({ text: t`Copied` }), showError);
   return (
     <Card
       title={t`Connect an assistant`}

@@ -6,12 +6,12 @@ import { type AgentLimits, agentLimits, changeAgentLimits } from "#/api/settings
 import { draftWaits } from "#/lib/drafts";
 import { cents, money } from "#/lib/money";
 import { amountOf } from "#/lib/typed";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Check, Fields } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
@@ -37,7 +37,7 @@ export function Limits({ admin }: { admin: boolean }) {
       }
     >
       {list.error && <Fault error={list.error} what={t`limits`} retry={() => void list.refetch()} />}
-      {!now && !list.error && <Bones rows={3} />}
+      {!now && !list.error && <Skeleton rows={3} />}
       {now && (
         <Facts
           facts={[
@@ -54,11 +54,11 @@ export function Limits({ admin }: { admin: boolean }) {
 }
 
 function LimitsForm({ now, onClose }: { now: AgentLimits; onClose: () => void }) {
-  const save = useDeed({
+  const save = useAction({
     act: changeAgentLimits,
-    proof: true,
+    reauth: true,
     touches: ["settings"],
-    said: t`Saved`,
+    text: t`Saved`,
     quiet: true,
   });
   return (

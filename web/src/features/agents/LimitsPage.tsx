@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Page } from "#/ui/Page";
 import { Limits } from "./Limits";
 
@@ -9,7 +9,7 @@ export function LimitsPage() {
   const { admin } = useCan();
   return (
     <>
-      <Top title={t`AI agents`} />
+      <PageHeader title={t`AI agents`} />
       <Page>
         <LookOnly admin />
         <Limits admin={admin} />

@@ -39,7 +39,7 @@ it("lists connected agents, the last used first", () => {
   );
   expect(all.map((a) => a.name)).toEqual(["Desk", "Tidy", "idle"]);
   expect(all[0]?.limit).toBe(2000);
-  expect(all[0]?.told).toBe("Robin’s assistant");
+  expect(all[0]?.description).toBe("Robin’s assistant");
   expect(all.map((a) => a.record)).toEqual(["3 of 3 kept", null, null]);
 });
 

@@ -9,7 +9,7 @@ export type Agent = {
   name: string;
   kind: "key" | "assistant";
   /** A description. */
-  told: string;
+  description: string;
   writes: boolean;
   limit: number | null;
   used: string | null;
@@ -23,7 +23,7 @@ const fromKey = (k: Key): Agent => ({
   id: k.id,
   name: k.actor_name ?? k.name,
   kind: "key",
-  told: k.may.includes("administer")
+  description: k.may.includes("administer")
     ? t`API key ${{ prefix: k.key_prefix }}…, admin rights`
     : t`API key ${{ prefix: k.key_prefix }}…`,
   writes: k.scope === "full_access",
@@ -45,7 +45,7 @@ const fromAssistant = (a: Assistant, members: readonly Member[]): Agent => ({
   id: a.id,
   name: a.name,
   kind: "assistant",
-  told: assistantOf(members.find((m) => m.id === a.user_id)),
+  description: assistantOf(members.find((m) => m.id === a.user_id)),
   writes: a.scope === "full_access",
   limit: assistantLimit,
   used: a.last_used_at,

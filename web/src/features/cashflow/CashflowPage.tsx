@@ -8,21 +8,21 @@ import { fold, moves } from "#/charts/flow";
 import { Sankey } from "#/charts/Sankey";
 import type { FlowSearch } from "#/lib/address";
 import { localDay, monthOf } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { cents, rounded } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { Currencies } from "#/parts/Currencies";
 import { useCategories } from "#/parts/categories";
 import { reaches } from "#/parts/empty";
 import { Fault } from "#/parts/Fault";
-import { flowOf, useWay } from "#/parts/flow";
+import { flowOf, middleOf, middleWord, refundsWord, useWay } from "#/parts/flow";
 import { Notes } from "#/parts/Notes";
 import { Nothing } from "#/parts/Nothing";
+import { PageHeader } from "#/parts/PageHeader";
 import { Stepper } from "#/parts/Stepper";
-import { Top } from "#/parts/Top";
 import { useMoney } from "#/ui/Amount";
 import { Segments } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Page } from "#/ui/Page";
 import { daysWord, period } from "./period";
 import { Sides } from "./Sides";
@@ -41,9 +41,9 @@ const compares = () =>
     ["year", t`Last year`],
     ["none", t({ message: "Off", context: "a comparison" })],
   ] as const;
-const asked = { period: "previous_period", year: "previous_year", none: undefined } as const;
+const comparisons = { period: "previous_period", year: "previous_year", none: undefined } as const;
 
-/** Where money came from and where it went in a month, a quarter or a year, compared with an earlier period. */
+/** Where money came from and went in a month, a quarter or a year, compared with an earlier period. */
 export function CashflowPage() {
   const search = useSearch({ from: "/cash-flow" });
   const go = useNavigate({ from: "/cash-flow" });
@@ -55,7 +55,9 @@ export function CashflowPage() {
   const last = at.to >= today;
   const set = (s: Partial<FlowSearch>) => void go({ search: (o) => ({ ...o, ...s }), resetScroll: false });
   useKeys({ "[": () => set({ at: at.before }), "]": () => !last && set({ at: at.after }) });
-  const flow = useQuery(cashflow({ start_date: at.from, end_date: at.to, by: search.by, compare: asked[compare] }));
+  const flow = useQuery(
+    cashflow({ start_date: at.from, end_date: at.to, by: search.by, compare: comparisons[compare] }),
+  );
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
   const { look } = useCategories();
@@ -73,10 +75,11 @@ export function CashflowPage() {
       { in: 5, out: 8 },
     );
   const moved = drawn && moves(drawn);
+  const middle = drawn && middleOf(drawn, cents(shown.money_in));
   const books = { first: home.data?.data.first_date, last: home.data?.data.last_date };
   const brief = (c: bigint) => (hidden ? "••••" : rounded(c, currency));
-  const before = reaches(books, flow.data?.period.previous?.end_date) ? flow.data?.period.previous : undefined;
-  const said = before && daysWord(before.start_date, before.end_date, today);
+  const before = reaches(books, flow.data?.period.previous?.start_date) ? flow.data?.period.previous : undefined;
+  const previousDays = before && daysWord(before.start_date, before.end_date, today);
   const trend = shown && (
     <Trend
       currency={currency}
@@ -88,7 +91,7 @@ export function CashflowPage() {
   );
   return (
     <>
-      <Top title={t`Cash flow`}>
+      <PageHeader title={t`Cash flow`}>
         <Stepper
           name={at.name}
           short={at.short}
@@ -97,7 +100,7 @@ export function CashflowPage() {
           onBack={() => set({ at: at.before })}
           onOn={() => set({ at: at.after })}
         />
-      </Top>
+      </PageHeader>
       <Page
         stale={flow.isPlaceholderData}
         aside={
@@ -143,8 +146,8 @@ export function CashflowPage() {
         <Notes notes={flow.data?.notes} />
         {!flow.data && !flow.error && (
           <Card>
-            <Bones tall />
-            <Bones tall />
+            <Skeleton tall />
+            <Skeleton tall />
           </Card>
         )}
         {flow.data && !moved && (
@@ -154,8 +157,8 @@ export function CashflowPage() {
         )}
         {shown && drawn && (
           <>
-            <Sums sums={shown} days={days} before={said} running={at.from <= today && today < at.to} />
-            {moved && (
+            <Sums sums={shown} days={days} before={previousDays} running={at.from <= today && today < at.to} />
+            {moved && middle && (
               <div className="desk">
                 <Card
                   title={t`Where your money went`}
@@ -173,11 +176,12 @@ export function CashflowPage() {
                 >
                   <Sankey
                     flow={drawn}
-                    hub={t`Money in ${{ amount: brief(cents(shown.money_in)) }}`}
+                    hub={middleWord(middle, brief(middle.all))}
                     say={(c) => money(c, currency)}
                     brief={brief}
                     way={way}
                   />
+                  {middle.refunds > 0n && <p className="small dim">{refundsWord(money(middle.refunds, currency))}</p>}
                 </Card>
               </div>
             )}

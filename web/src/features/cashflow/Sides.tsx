@@ -1,7 +1,7 @@
 import { plural, t } from "@lingui/core/macro";
 import type { CashflowCurrency, CashflowNode } from "#/api/cashflow";
-import { amounts } from "#/lib/kept";
 import { abs, type Cents, cents, rounded } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import type { Look } from "#/lib/tones";
 import { useCategories } from "#/parts/categories";
 import { nodeName, searchOf } from "#/parts/flow";

@@ -5,12 +5,12 @@ import type { CashflowCurrency } from "#/api/cashflow";
 import { summary } from "#/api/transactions";
 import { Bars } from "#/charts/Bars";
 import { firstDay, lastDay, monthOf, shift } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { cents, compact } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { useCategories, within } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
 import { useMoney } from "#/ui/Amount";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Select } from "#/ui/Form";
 
 const months = 13;
@@ -65,7 +65,7 @@ export function Trend(p: {
         onChange={(e) => p.onChoose(e.target.value)}
       />
       {query.error && <Fault error={query.error} what={t`trends`} retry={() => void query.refetch()} />}
-      {!query.data && !query.error && <Bones tall />}
+      {!query.data && !query.error && <Skeleton tall />}
       {query.data && (
         <Bars
           name={name(slug)}

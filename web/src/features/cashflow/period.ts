@@ -35,10 +35,10 @@ export function period(span: Span, month: string) {
 /** Names days as people do: a month or a year if they are one, else from when to when. */
 export function daysWord(from: string, to: string, today: string): string {
   if (from === to) return dayShort(from, today);
-  const whole = from.endsWith("-01") && to === lastDay(monthOf(to));
-  if (whole && monthOf(from) === monthOf(to)) return monthName(monthOf(from));
-  if (whole && from.slice(5) === "01-01" && to.slice(5) === "12-31" && from.slice(0, 4) === to.slice(0, 4))
+  const fullMonths = from.endsWith("-01") && to === lastDay(monthOf(to));
+  if (fullMonths && monthOf(from) === monthOf(to)) return monthName(monthOf(from));
+  if (fullMonths && from.slice(5) === "01-01" && to.slice(5) === "12-31" && from.slice(0, 4) === to.slice(0, 4))
     return from.slice(0, 4);
-  if (whole) return `${monthWord(monthOf(from))} – ${monthName(monthOf(to))}`;
+  if (fullMonths) return `${monthWord(monthOf(from))} – ${monthName(monthOf(to))}`;
   return `${dayShort(from, today)} – ${dayShort(to, today)}`;
 }

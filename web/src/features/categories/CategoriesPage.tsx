@@ -4,8 +4,8 @@ import { Trans } from "@lingui/react/macro";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { draftWaits } from "#/lib/drafts";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Button, Segments } from "#/ui/Button";
 import { Search } from "#/ui/Field";
 import { Page } from "#/ui/Page";
@@ -34,7 +34,7 @@ export function CategoriesPage() {
   const make = makes[tab];
   return (
     <>
-      <Top title={t`Settings`}>
+      <PageHeader title={t`Settings`}>
         {write && make && (
           <Button icon="plus" onClick={() => add(true)}>
             <span className="desk">{i18n._(make)}</span>
@@ -43,7 +43,7 @@ export function CategoriesPage() {
             </span>
           </Button>
         )}
-      </Top>
+      </PageHeader>
       <Page>
         <LookOnly />
         <div className="row wrap">

@@ -6,8 +6,8 @@ import { useState } from "react";
 import { changeCategory, createCategory, type Leaf, mergeCategory, tree } from "#/api/filing";
 import { type Chosen, chosen, colours } from "#/lib/tones";
 import { within } from "#/parts/categories";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Check, Fields, Select } from "#/ui/Form";
@@ -38,8 +38,8 @@ function changed(category: Leaf, look: Chosen): Partial<Chosen> {
 export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: () => void }) {
   const all = useQuery(tree).data ?? [];
   const [merges, merge] = useState(false);
-  const make = useDeed({ act: createCategory, touches, said: t`Category created`, quiet: true });
-  const save = useDeed({ act: changeCategory, touches, said: t`Saved`, quiet: true });
+  const make = useAction({ act: createCategory, touches, text: t`Category created`, quiet: true });
+  const save = useAction({ act: changeCategory, touches, text: t`Saved`, quiet: true });
   const full = all.some((n) => n.id === category?.id && n.children.length > 0);
   const above = all.filter((n) => n.id !== category?.id);
   const [under, setUnder] = useState(category?.parent_id ?? "");
@@ -125,10 +125,10 @@ export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: 
 
 function Merge({ category, onClose }: { category: Leaf; onClose: () => void }) {
   const all = (useQuery(tree).data ?? []).flatMap((n) => [n, ...n.children]).filter((c) => c.id !== category.id);
-  const merge = useDeed({
+  const merge = useAction({
     act: mergeCategory,
     touches: [...touches, "rules"],
-    said: (into) => t`${{ category: category.display_name }} merged into ${{ other: into.name }}`,
+    text: (into) => t`${{ category: category.display_name }} merged into ${{ other: into.name }}`,
     quiet: true,
   });
   return (

@@ -6,7 +6,7 @@ import { transactions } from "#/lib/words";
 import { FormDialog } from "#/parts/FormDialog";
 import { useApart, useNaming } from "#/parts/payees";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { Item, Lines } from "#/ui/Lines";
@@ -95,7 +95,7 @@ export function Merge({ payee: p, onClose }: { payee: PayeeDetail; onClose: () =
         if (into) naming.mutate({ payees: [into.payee, p.payee], ...target(into) }, { onSuccess: onClose });
       }}
     >
-      {!others && <Bones rows={2} />}
+      {!others && <Skeleton rows={2} />}
       {others?.length === 0 && <Empty title={t`No other payees`} />}
       {others && others.length > 0 && (
         <Fields>

@@ -3,9 +3,9 @@ import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { changePayee, deletePayee, type Payee, tree } from "#/api/filing";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { touches } from "#/parts/payees";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Fields, Select } from "#/ui/Form";
 
@@ -13,15 +13,15 @@ import { Fields, Select } from "#/ui/Form";
 export function PayeeForm({ payee, onClose }: { payee: Payee; onClose: () => void }) {
   const go = useNavigate();
   const all = (useQuery(tree).data ?? []).flatMap((n) => [n, ...n.children]);
-  const save = useDeed({ act: changePayee, touches, said: t`Saved`, quiet: true });
-  const remove = useDeed({
+  const save = useAction({ act: changePayee, touches, text: t`Saved`, quiet: true });
+  const remove = useAction({
     // It leaves the page before anything is asked for again: the page of what is gone could only say so.
     act: async (id: string) => {
       await deletePayee(id);
       await go({ to: "/settings/categories", search: { tab: "payees" } });
     },
     touches,
-    said: t`Payee deleted. Transactions kept`,
+    text: t`Payee deleted. Transactions kept`,
   });
   const busy = save.isPending || remove.isPending;
   return (

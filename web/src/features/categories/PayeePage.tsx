@@ -11,19 +11,17 @@ import { rules } from "#/api/rules";
 import { newest } from "#/api/transactions";
 import { Bars } from "#/charts/Bars";
 import { dayShort, firstDay, lastDay, localDay, monthOf } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
-import { useKeys } from "#/lib/keys";
 import { cents, compact, money } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import type { Tone } from "#/lib/tones";
 import { transactions } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
-import { useUndoKeys } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Amount, Sum } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Tile } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 import { Facts, Page } from "#/ui/Page";
@@ -41,7 +39,7 @@ export function PayeePage() {
   const p = gone ? undefined : one.data;
   return (
     <>
-      {!p && <Top title={t`Payee`} />}
+      {!p && <PageHeader title={t`Payee`} />}
       {gone && (
         <Page>
           <Card>
@@ -57,7 +55,7 @@ export function PayeePage() {
         </Page>
       )}
       {one.error && !gone && <Fault error={one.error} what={t`the payee`} retry={() => void one.refetch()} />}
-      {!p && !one.error && <Bones rows={6} />}
+      {!p && !one.error && <Skeleton rows={6} />}
       {p && <One payee={p} />}
     </>
   );
@@ -66,7 +64,6 @@ export function PayeePage() {
 function One({ payee: p }: { payee: PayeeDetail }) {
   const may = useCan().write;
   const [form, setForm] = useState<"rename" | "merge" | "edit" | null>(null);
-  useKeys(useUndoKeys());
   const all = useQuery({ ...counterparties, enabled: p.counterparty !== null });
   const record = all.data?.find((c) => c.id === p.counterparty?.id);
   const { look, name } = useCategories();
@@ -76,7 +73,7 @@ function One({ payee: p }: { payee: PayeeDetail }) {
   const close = () => setForm(null);
   return (
     <>
-      <Top title={p.payee_name}>
+      <PageHeader title={p.payee_name}>
         {may && (
           <span className="row">
             <Button onClick={() => setForm("rename")}>
@@ -87,7 +84,7 @@ function One({ payee: p }: { payee: PayeeDetail }) {
             </Button>
           </span>
         )}
-      </Top>
+      </PageHeader>
       <Page
         aside={
           <>
@@ -177,7 +174,7 @@ function LatestOf({ payee: p }: { payee: PayeeDetail }) {
         </Link>
       }
     >
-      {!data && <Bones rows={4} />}
+      {!data && <Skeleton rows={4} />}
       <Lines label={t`Transactions`}>
         {data?.transactions.map((r) => (
           <Item
@@ -200,7 +197,7 @@ function LatestOf({ payee: p }: { payee: PayeeDetail }) {
 
 function RulesOf({ payee: p }: { payee: PayeeDetail }) {
   const { data } = useQuery(rules);
-  const mine = (data ?? []).filter((r) =>
+  const matching = (data ?? []).filter((r) =>
     r.actions.some(
       (a) =>
         a.type === "assign_counterparty" &&
@@ -209,14 +206,14 @@ function RulesOf({ payee: p }: { payee: PayeeDetail }) {
     ),
   );
   return (
-    <Card title={t`Rules`} flush={mine.length > 0}>
-      {data && mine.length === 0 && (
+    <Card title={t`Rules`} flush={matching.length > 0}>
+      {data && matching.length === 0 && (
         <p className="dim">
           <Trans>No rules set this payee.</Trans>
         </p>
       )}
       <Lines>
-        {mine.map((r) => (
+        {matching.map((r) => (
           <Item
             key={r.id}
             name={<bdi>{r.name}</bdi>}
@@ -235,21 +232,21 @@ function RulesOf({ payee: p }: { payee: PayeeDetail }) {
 function RecurringOf({ payee: p }: { payee: PayeeDetail }) {
   const { data } = useQuery(recurring);
   const keys = new Set(p.aliases.map((a) => a.payee));
-  const mine = (data ?? []).filter(
+  const matching = (data ?? []).filter(
     (r) =>
       r.state !== "dismissed" &&
       (p.counterparty ? r.counterparty_id === p.counterparty.id : !r.counterparty_id && keys.has(r.payee)),
   );
   const today = localDay(new Date());
   return (
-    <Card title={t`Recurring`} flush={mine.length > 0}>
-      {data && mine.length === 0 && (
+    <Card title={t`Recurring`} flush={matching.length > 0}>
+      {data && matching.length === 0 && (
         <p className="dim">
           <Trans>No recurring payments to {p.payee_name}.</Trans>
         </p>
       )}
       <Lines>
-        {mine.map((r) => (
+        {matching.map((r) => (
           <Item
             key={r.id}
             name={<bdi>{r.name ?? r.payee_name}</bdi>}

@@ -6,16 +6,14 @@ import { useDeferredValue, useState } from "react";
 import { overview } from "#/api/overview";
 import { type Order, type Payee, payeeAt, payees, type Similar } from "#/api/payees";
 import { dayShort, firstDay, monthOf, shift } from "#/lib/dates";
-import { useKeys } from "#/lib/keys";
 import { cents } from "#/lib/money";
 import { transactions } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
-import { useUndoKeys } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
 import { useApart, useNaming } from "#/parts/payees";
 import { Amount } from "#/ui/Amount";
 import { Button, Segments } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Tile } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 
@@ -41,7 +39,6 @@ export function Payees({ typed, write }: { typed: string; write: boolean }) {
     enabled: today !== undefined,
   });
   const { look, name } = useCategories();
-  useKeys(useUndoKeys());
   const first = list.data?.pages[0];
   const rows = list.data?.pages.flatMap((p) => p.payees) ?? [];
   return (
@@ -60,7 +57,7 @@ export function Payees({ typed, write }: { typed: string; write: boolean }) {
         }
       >
         {list.error && <Fault error={list.error} what={t`payees`} retry={() => void list.refetch()} />}
-        {!list.data && !list.error && <Bones rows={6} />}
+        {!list.data && !list.error && <Skeleton rows={6} />}
         {list.data && rows.length === 0 && (
           <Empty title={word ? t`No matching payees` : t`No payees yet`}>
             <Trans>Payees come with your transactions.</Trans>

@@ -5,11 +5,11 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { changeTag, createTag, deleteTag, type Tag } from "#/api/filing";
 import { tags } from "#/api/tags";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Badge, Tag as Label } from "#/ui/Chip";
 import { Field } from "#/ui/Field";
 import { Fields } from "#/ui/Form";
@@ -30,7 +30,7 @@ export function Tags({ typed, write }: { typed: string; write: boolean }) {
   return (
     <Card flush>
       {list.error && <Fault error={list.error} what={t`tags`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={4} />}
+      {!list.data && !list.error && <Skeleton rows={4} />}
       {list.data && shown.length === 0 && (
         <Empty title={t`No matching tags`}>
           <Trans>Use tags to group transactions across categories: a trip, a tax year, a reimbursement.</Trans>
@@ -71,9 +71,9 @@ export function Tags({ typed, write }: { typed: string; write: boolean }) {
 
 /** Creates a tag, or renames or deletes one. */
 export function TagForm({ tag, onClose }: { tag?: Tag; onClose: () => void }) {
-  const make = useDeed({ act: createTag, touches, said: t`Tag created`, quiet: true });
-  const save = useDeed({ act: changeTag, touches, said: t`Saved`, quiet: true });
-  const remove = useDeed({ act: deleteTag, touches, said: t`Tag deleted` });
+  const make = useAction({ act: createTag, touches, text: t`Tag created`, quiet: true });
+  const save = useAction({ act: changeTag, touches, text: t`Saved`, quiet: true });
+  const remove = useAction({ act: deleteTag, touches, text: t`Tag deleted` });
   return (
     <FormDialog
       open
@@ -84,9 +84,9 @@ export function TagForm({ tag, onClose }: { tag?: Tag; onClose: () => void }) {
       busy={make.isPending || save.isPending || remove.isPending}
       error={make.error ?? save.error}
       onSubmit={(f) => {
-        const said = { name: f.text("name"), description: f.text("description") };
-        if (tag) save.mutate({ slug: tag.slug, ...said }, { onSuccess: onClose });
-        else make.mutate({ slug: f.text("slug"), ...said }, { onSuccess: onClose });
+        const values = { name: f.text("name"), description: f.text("description") };
+        if (tag) save.mutate({ slug: tag.slug, ...values }, { onSuccess: onClose });
+        else make.mutate({ slug: f.text("slug"), ...values }, { onSuccess: onClose });
       }}
       foot={
         tag && (

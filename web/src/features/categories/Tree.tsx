@@ -6,7 +6,7 @@ import { type Leaf, type Node, tree } from "#/api/filing";
 import { lookOf } from "#/lib/tones";
 import { Fault } from "#/parts/Fault";
 import { Amount } from "#/ui/Amount";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Badge, Tile } from "#/ui/Chip";
 import { Fold, Item, Lines } from "#/ui/Lines";
 import { CategoryForm } from "./CategoryForm";
@@ -35,7 +35,7 @@ export function Tree({ typed, write }: { typed: string; write: boolean }) {
   if (!list.data)
     return (
       <Card>
-        <Bones rows={8} />
+        <Skeleton rows={8} />
       </Card>
     );
   const shown = find(list.data, typed);

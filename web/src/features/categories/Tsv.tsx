@@ -3,9 +3,9 @@ import { Trans } from "@lingui/react/macro";
 import { useRef, useState } from "react";
 import { exportCategories, importCategories } from "#/api/filing";
 import { saveText } from "#/lib/save";
-import { useDeed } from "#/parts/deed";
-import { sorry } from "#/parts/edit";
+import { showError } from "#/parts/edit";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Note } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
@@ -16,11 +16,11 @@ const touches = ["categories", "transactions", "overview", "changes"];
 export function Tsv({ write }: { write: boolean }) {
   const file = useRef<HTMLInputElement>(null);
   const [text, setText] = useState<string | null>(null);
-  const look = useDeed({ act: importCategories, touches: [] });
-  const take = useDeed({
+  const look = useAction({ act: importCategories, touches: [] });
+  const take = useAction({
     act: importCategories,
     touches,
-    said: (r) =>
+    text: (r) =>
       t`${{ created: r.created }} created, ${{ updated: r.updated }} updated, ${{ merged: r.merged }} merged`,
     change: (r) => r.change_id,
     quiet: true,
@@ -35,13 +35,13 @@ export function Tsv({ write }: { write: boolean }) {
     setText(null);
     if (file.current) file.current.value = "";
   };
-  const seen = look.data;
+  const preview = look.data;
   return (
     <span className="row wrap end">
       <Button
         kind="quiet"
         icon="download"
-        onClick={() => void exportCategories().then((tsv) => saveText("categories.tsv", tsv), sorry)}
+        onClick={() => void exportCategories().then((tsv) => saveText("categories.tsv", tsv), showError)}
       >
         <Trans>Export TSV</Trans>
       </Button>
@@ -61,29 +61,29 @@ export function Tsv({ write }: { write: boolean }) {
         </>
       )}
       <FormDialog
-        open={text !== null && seen !== undefined}
+        open={text !== null && preview !== undefined}
         onClose={close}
         title={t`Import categories?`}
         hint={t`Preview of what this file would change.`}
         act={t({ message: "Import", context: "a button" })}
-        busy={take.isPending || !seen || seen.created + seen.updated + seen.merged === 0}
+        busy={take.isPending || !preview || preview.created + preview.updated + preview.merged === 0}
         error={take.error}
         onSubmit={() => text !== null && take.mutate({ text, dry_run: false }, { onSuccess: close })}
       >
-        {seen && (
+        {preview && (
           <Facts
             facts={[
-              [t({ message: "New", context: "a count" }), seen.created],
-              [t`Updated`, seen.updated],
-              [t`Merged`, seen.merged],
-              [t`Unchanged`, seen.unchanged],
+              [t({ message: "New", context: "a count" }), preview.created],
+              [t`Updated`, preview.updated],
+              [t`Merged`, preview.merged],
+              [t`Unchanged`, preview.unchanged],
             ]}
           />
         )}
-        {seen && seen.errors.length > 0 && (
+        {preview && preview.errors.length > 0 && (
           <Note mood="warn">
             <div>
-              {seen.errors.slice(0, 10).map((e) => (
+              {preview.errors.slice(0, 10).map((e) => (
                 <p key={`${e.line} ${e.message}`}>
                   <Trans>
                     Line {{ line: e.line }}: {{ message: e.message }}

@@ -20,11 +20,11 @@ it("adds up the last twelve months in one currency", () => {
       month("2025-11", "EUR", 1000),
     ],
   } as unknown as PayeeDetail;
-  const got = monthsOf(p, "2026-11");
-  expect(got.bars.map((b) => b.month)).toEqual(
+  const months = monthsOf(p, "2026-11");
+  expect(months.bars.map((b) => b.month)).toEqual(
     "2025-12 2026-01 2026-02 2026-03 2026-04 2026-05 2026-06 2026-07 2026-08 2026-09 2026-10 2026-11".split(" "),
   );
-  expect([got.currency, got.total, got.count, got.bars[0]?.value]).toEqual(["EUR", 1050n, 2, -200n]);
+  expect([months.currency, months.total, months.count, months.bars[0]?.value]).toEqual(["EUR", 1050n, 2, -200n]);
 });
 
 it("is empty for a payee of nothing", () => {

@@ -63,9 +63,9 @@ export function slugOf(name: string, parent?: string, taken: ReadonlySet<string>
     .replace(/\p{M}/gu, "")
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_+|_+$/g, "");
-  const whole = [parent, own].filter(Boolean).join("_");
-  if (own && whole.length <= longest) return whole;
-  const room = own ? whole : [parent, "category"].filter(Boolean).join("_");
+  const full = [parent, own].filter(Boolean).join("_");
+  if (own && full.length <= longest) return full;
+  const room = own ? full : [parent, "category"].filter(Boolean).join("_");
   const stem = room.slice(0, longest - 5).replace(/[-_]+$/, "");
   for (let n = 1; ; n++) if (!taken.has(`${stem}-${n}`)) return `${stem}-${n}`;
 }

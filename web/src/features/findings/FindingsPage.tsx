@@ -1,4 +1,3 @@
-import { i18n } from "@lingui/core";
 import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
@@ -8,16 +7,16 @@ import { type Finding, findings, setFinding } from "#/api/findings";
 import { overview } from "#/api/overview";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
-import { useDeed } from "#/parts/deed";
+import { inOrder, kindTitle, why } from "#/parts/alerts";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { useAction } from "#/parts/useAction";
 import { Amount, useMoney } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Fold, Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
-import { kinds, why } from "./words";
 
 /** Duplicate and unusual charges, missed payments, price changes, balance mismatches and refunds. */
 export function FindingsPage() {
@@ -27,7 +26,7 @@ export function FindingsPage() {
   const all = data?.findings ?? [];
   return (
     <>
-      <Top
+      <PageHeader
         title={t`Review`}
         sub={
           data && all.length > 0
@@ -40,7 +39,7 @@ export function FindingsPage() {
         {error && <Fault error={error} what={t`alerts`} retry={() => void refetch()} />}
         {!data && !error && (
           <Card>
-            <Bones rows={6} />
+            <Skeleton rows={6} />
           </Card>
         )}
         {data && all.length === 0 && (
@@ -59,14 +58,13 @@ export function FindingsPage() {
             </Empty>
           </Card>
         )}
-        {kinds.map(({ kind, title }) => {
+        {inOrder(all.map((f) => f.kind)).map((kind) => {
           const rows = all.filter((f) => f.kind === kind);
+          const title = kindTitle(kind);
           return (
-            rows.length > 0 && (
-              <Card key={kind} title={i18n._(title)} aside={rows.length} flush>
-                <FindingLines label={i18n._(title)} rows={rows} />
-              </Card>
-            )
+            <Card key={kind} title={title} aside={rows.length} flush>
+              <FindingLines label={title} rows={rows} />
+            </Card>
           );
         })}
         {sure.length > 0 && (
@@ -93,11 +91,11 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
   const known = useQuery(accounts).data ?? [];
   const { write } = useCan();
   const money = useMoney();
-  const decide = useDeed({
+  const decide = useAction({
     act: ({ f, sure }: { f: Finding; sure?: true }) =>
       setFinding(f.id, sure ? "confirmed" : f.state === "open" ? "dismissed" : "open", sure && f.kind === "duplicate"),
     touches: ["findings", "changes", "overview", "transactions"],
-    said: (_, { f, sure }) =>
+    text: (_, { f, sure }) =>
       sure
         ? f.kind === "duplicate"
           ? t`Excluded from totals`
@@ -135,7 +133,9 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
                 </Link>
               )
             }
-            hint={`${dayShort(f.date, today)} · ${why(f, (n) => money(n, f.iso_currency_code))} · ${account(f)}`}
+            hint={[dayShort(f.date, today), why(f, (n) => money(n, f.iso_currency_code)), account(f)]
+              .filter(Boolean)
+              .join(" · ")}
             end={
               <>
                 <Amount value={cents(f.amount)} currency={f.iso_currency_code} />

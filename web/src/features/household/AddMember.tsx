@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { addMember, type Member } from "#/api/people";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { Invited } from "./Invited";
@@ -9,11 +9,11 @@ import { allRoles, rolePermissions } from "./roles";
 
 /** Adds a member, and shows their invitation link. */
 export function AddMember({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const add = useDeed({
+  const add = useAction({
     act: addMember,
-    proof: true,
+    reauth: true,
     touches: ["users", "overview"],
-    said: (m) => t`${{ name: m.name }} added`,
+    text: (m) => t`${{ name: m.name }} added`,
     quiet: true,
   });
   const done = () => {

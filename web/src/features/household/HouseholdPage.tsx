@@ -8,14 +8,14 @@ import { session } from "#/api/session";
 import { moment } from "#/lib/dates";
 import { draftWaits } from "#/lib/drafts";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
-import { Seal } from "#/ui/Seal";
 import { AddMember } from "./AddMember";
 import { MemberSheet } from "./MemberSheet";
 import { roleName } from "./roles";
@@ -36,7 +36,7 @@ export function HouseholdPage() {
   const line = (m: Member) => (
     <Item
       key={m.id}
-      mark={<Seal maker={{ kind: "person", name: m.name }} large />}
+      mark={<AuthorBadge author={{ kind: "person", name: m.name }} large />}
       name={
         <>
           <bdi>{m.name}</bdi>
@@ -65,13 +65,13 @@ export function HouseholdPage() {
   );
   return (
     <>
-      <Top title={t`Settings`}>
+      <PageHeader title={t`Settings`}>
         {admin && (
           <Button icon="plus" onClick={() => add(true)}>
             <Trans>Add member</Trans>
           </Button>
         )}
-      </Top>
+      </PageHeader>
       <Page>
         <LookOnly admin />
         {list.error && <Fault error={list.error} what={t`members`} retry={() => void list.refetch()} />}
@@ -80,7 +80,7 @@ export function HouseholdPage() {
           flush
           foot={t`Admins manage everything, members edit transactions and rules, viewers have view-only access.`}
         >
-          {list.data ? <Lines label={t`Members`}>{list.data.map(line)}</Lines> : !list.error && <Bones rows={3} />}
+          {list.data ? <Lines label={t`Members`}>{list.data.map(line)}</Lines> : !list.error && <Skeleton rows={3} />}
         </Card>
         {admin && chosen && (
           <MemberSheet key={chosen.id} member={chosen} me={chosen.id === me} onClose={() => void go({ search: {} })} />

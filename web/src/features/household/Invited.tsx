@@ -2,7 +2,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Invitation } from "#/api/people";
 import { moment } from "#/lib/dates";
-import { Once } from "#/parts/Once";
+import { SecretDialog } from "#/parts/SecretDialog";
 import { QR } from "#/ui/QR";
 
 /** Whether an address leads to the computer of the person who opens it, so that no phone can. */
@@ -11,7 +11,7 @@ export const onlyHere = (url: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.t
 /** An invitation link, shown once, to copy or to scan. */
 export function Invited({ name, made, onDone }: { name: string; made: Invitation; onDone: () => void }) {
   return (
-    <Once
+    <SecretDialog
       open
       title={t`Invitation for ${name}`}
       what={t`link`}

@@ -6,19 +6,20 @@ import { type Key, keys, revokeKey, works } from "#/api/keys";
 import { moment } from "#/lib/dates";
 import { draftWaits } from "#/lib/drafts";
 import { shortName } from "#/lib/names";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
 import { used } from "#/parts/SignIns";
+import { useAction } from "#/parts/useAction";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Fold, Item, Lines } from "#/ui/Lines";
-import { Seal } from "#/ui/Seal";
 import { NewKey } from "./NewKey";
 
-const mark = (k: Key) => (k.actor_type === "agent" ? <Seal maker={{ kind: "agent" }} large /> : <Icon name="key" />);
+const mark = (k: Key) =>
+  k.actor_type === "agent" ? <AuthorBadge author={{ kind: "agent" }} large /> : <Icon name="key" />;
 
 const hint = (k: Key) =>
   [
@@ -39,8 +40,8 @@ export function Keys() {
   const list = useQuery(keys);
   const [makes, make] = useState(() => draftWaits("key"));
   const [ends, end] = useState<Key | null>(null);
-  const revoke = useDeed({ act: revokeKey, touches: ["keys"], said: t`API key revoked` });
-  const good = (list.data ?? []).filter((k) => works(k));
+  const revoke = useAction({ act: revokeKey, touches: ["keys"], text: t`API key revoked` });
+  const active = (list.data ?? []).filter((k) => works(k));
   const gone = (list.data ?? []).filter((k) => !works(k));
   return (
     <Card
@@ -53,14 +54,14 @@ export function Keys() {
       flush
     >
       {list.error && <Fault error={list.error} what={t`API keys`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={3} />}
-      {list.data && good.length === 0 && (
+      {!list.data && !list.error && <Skeleton rows={3} />}
+      {list.data && active.length === 0 && (
         <Empty title={t`No API keys`}>
           <Trans>Create one for a script, the command line or an agent.</Trans>
         </Empty>
       )}
       <Lines label={t`API keys`}>
-        {good.map((k) => (
+        {active.map((k) => (
           <Item
             key={k.id}
             mark={mark(k)}

@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
+import { PageHeader } from "#/parts/PageHeader";
 import { ForAdmins } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Page } from "#/ui/Page";
 import { Keys } from "./Keys";
 
@@ -8,7 +8,7 @@ import { Keys } from "./Keys";
 export function KeysPage() {
   return (
     <>
-      <Top title={t`Settings`} />
+      <PageHeader title={t`Settings`} />
       <ForAdmins>
         <Page>
           <Keys />

@@ -5,14 +5,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { addPassword, eraseMember, type Member, members, removeMember } from "#/api/people";
 import { number } from "#/lib/words";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
-import { Bones } from "#/ui/Card";
+import { useAction } from "#/parts/useAction";
+import { Skeleton } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Note, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 
-type Asked = { member: Member; onClose: () => void; onDone: () => void };
+type Props = { member: Member; onClose: () => void; onDone: () => void };
 
 /** The names of tables on screens; the others are shown as they are. */
 const words: Record<string, MessageDescriptor> = {
@@ -31,14 +31,14 @@ const tableName = (table: string) => {
 
 const touches = ["users", "overview", "accounts", "connections"];
 
-/** Removes a member; their banks and accounts go to someone else. */
-export function RemoveMember({ member, onClose, onDone }: Asked) {
+/** Removes a member; someone else takes over their banks and accounts. */
+export function RemoveMember({ member, onClose, onDone }: Props) {
   const others = (useQuery(members).data ?? []).filter((m) => m.id !== member.id);
-  const remove = useDeed({
+  const remove = useAction({
     act: removeMember,
-    proof: true,
+    reauth: true,
     touches,
-    said: t({ message: `${{ name: member.name }} removed`, context: "a person" }),
+    text: t({ message: `${{ name: member.name }} removed`, context: "a person" }),
     quiet: true,
   });
   return (
@@ -63,20 +63,20 @@ export function RemoveMember({ member, onClose, onDone }: Asked) {
 }
 
 /** Erases a member permanently, after showing what will be deleted. */
-export function EraseMember({ member, onClose, onDone }: Asked) {
-  const look = useDeed({ act: eraseMember, proof: true, touches: [] });
-  const erase = useDeed({
+export function EraseMember({ member, onClose, onDone }: Props) {
+  const look = useAction({ act: eraseMember, reauth: true, touches: [] });
+  const erase = useAction({
     act: eraseMember,
-    proof: true,
+    reauth: true,
     touches: [...touches, "transactions", "changes"],
-    said: (r) => (r.job_id ? t`Erasing ${{ name: member.name }}…` : t`${{ name: member.name }} erased`),
+    text: (r) => (r.job_id ? t`Erasing ${{ name: member.name }}…` : t`${{ name: member.name }} erased`),
     quiet: true,
   });
   const { mutate } = look;
   useEffect(() => mutate({ id: member.id, dry_run: true }), [mutate, member.id]);
   const rows = (list: { table: string; rows: number }[]) =>
     list.filter((g) => g.rows > 0).map((g) => [tableName(g.table), number(g.rows)] as const);
-  const seen = look.data;
+  const preview = look.data;
   return (
     <FormDialog
       open
@@ -85,34 +85,34 @@ export function EraseMember({ member, onClose, onDone }: Asked) {
       hint={t`This permanently deletes their banks, accounts and transactions. You can’t undo it, so export your data first.`}
       act={t`Erase ${{ name: member.name }}`}
       fault
-      busy={!seen || erase.isPending}
+      busy={!preview || erase.isPending}
       error={erase.error ?? look.error}
       onSubmit={() => erase.mutate({ id: member.id, dry_run: false }, { onSuccess: onDone })}
     >
-      {seen ? (
+      {preview ? (
         <>
           <h3>
             <Trans>Will be deleted</Trans>
           </h3>
-          {rows(seen.erased).length ? (
-            <Facts facts={rows(seen.erased)} />
+          {rows(preview.erased).length ? (
+            <Facts facts={rows(preview.erased)} />
           ) : (
             <p className="dim">
               <Trans>Only the member.</Trans>
             </p>
           )}
-          {rows(seen.unnamed).length > 0 && (
+          {rows(preview.unnamed).length > 0 && (
             <>
               <h3>
                 <Trans>Kept without their name</Trans>
               </h3>
-              <Facts facts={rows(seen.unnamed)} />
+              <Facts facts={rows(preview.unnamed)} />
             </>
           )}
-          {seen.released_accounts > 0 && (
+          {preview.released_accounts > 0 && (
             <Note>
               {plural(
-                { count: seen.released_accounts },
+                { count: preview.released_accounts },
                 {
                   one: "# account at another member’s bank is kept and will belong to that member.",
                   other: "# accounts at other members’ banks are kept and will belong to those members.",
@@ -122,14 +122,14 @@ export function EraseMember({ member, onClose, onDone }: Asked) {
           )}
         </>
       ) : (
-        !look.error && <Bones rows={3} />
+        !look.error && <Skeleton rows={3} />
       )}
     </FormDialog>
   );
 }
 
 export function SetPassword({ member, onClose }: { member: Member; onClose: () => void }) {
-  const set = useDeed({ act: addPassword, proof: true, touches: ["users"], said: t`Password set`, quiet: true });
+  const set = useAction({ act: addPassword, reauth: true, touches: ["users"], text: t`Password set`, quiet: true });
   return (
     <FormDialog
       open

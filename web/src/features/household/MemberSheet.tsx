@@ -13,11 +13,11 @@ import {
   voidInvitation,
 } from "#/api/people";
 import { moment } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { SessionLines, SignInLines } from "#/parts/SignIns";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones } from "#/ui/Card";
+import { Skeleton } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { Invited } from "./Invited";
@@ -29,18 +29,24 @@ type Asks = "remove" | "erase" | "password" | null;
 /** One member: role, sign-in methods and sessions. */
 export function MemberSheet({ member, me, onClose }: { member: Member; me: boolean; onClose: () => void }) {
   const [asks, ask] = useState<Asks>(null);
-  const ways = useQuery(logins(member.id));
+  const signIns = useQuery(logins(member.id));
   const at = useQuery(sessions(member.id));
-  const save = useDeed({ act: changeMember, proof: true, touches: ["users", "session"], said: t`Saved`, quiet: true });
-  const remove = useDeed({
-    act: removeLogin,
-    proof: true,
-    touches: ["users"],
-    said: t`Sign-in method removed`,
+  const save = useAction({
+    act: changeMember,
+    reauth: true,
+    touches: ["users", "session"],
+    text: t`Saved`,
+    quiet: true,
   });
-  const invite = useDeed({ act: inviteMember, proof: true, touches: ["users"] });
-  const withdraw = useDeed({ act: voidInvitation, touches: ["users"], said: t`Invitation canceled` });
-  const end = useDeed({ act: endSession, touches: ["users"], said: t`Session ended` });
+  const remove = useAction({
+    act: removeLogin,
+    reauth: true,
+    touches: ["users"],
+    text: t`Sign-in method removed`,
+  });
+  const invite = useAction({ act: inviteMember, reauth: true, touches: ["users"] });
+  const withdraw = useAction({ act: voidInvitation, touches: ["users"], text: t`Invitation canceled` });
+  const end = useAction({ act: endSession, touches: ["users"], text: t`Session ended` });
   const close = () => ask(null);
   if (invite.data) return <Invited name={member.name} made={invite.data} onDone={() => invite.reset()} />;
   return (
@@ -76,21 +82,21 @@ export function MemberSheet({ member, me, onClose }: { member: Member; me: boole
             <h3 className="grow">
               <Trans>Sign-in methods</Trans>
             </h3>
-            {ways.data && !ways.data.logins.some((l) => l.kind === "password") && (
+            {signIns.data && !signIns.data.logins.some((l) => l.kind === "password") && (
               <Button kind="quiet" onClick={() => ask("password")}>
                 <Trans>Set password</Trans>
               </Button>
             )}
           </div>
-          {ways.data ? (
-            <SignInLines logins={ways.data.logins} onRemove={remove.mutate} busy={remove.isPending} />
+          {signIns.data ? (
+            <SignInLines logins={signIns.data.logins} onRemove={remove.mutate} busy={remove.isPending} />
           ) : (
-            <Bones rows={2} />
+            <Skeleton rows={2} />
           )}
-          {ways.data && ways.data.recovery_codes > 0 && (
+          {signIns.data && signIns.data.recovery_codes > 0 && (
             <p className="small dim">
               {plural(
-                { count: ways.data.recovery_codes },
+                { count: signIns.data.recovery_codes },
                 { one: "# recovery code left", other: "# recovery codes left" },
               )}
             </p>
@@ -125,7 +131,7 @@ export function MemberSheet({ member, me, onClose }: { member: Member; me: boole
           {at.data ? (
             <SessionLines sessions={at.data.sessions} busy={end.isPending} onEnd={end.mutate} />
           ) : (
-            <Bones rows={2} />
+            <Skeleton rows={2} />
           )}
         </section>
         {!me && (

@@ -1,9 +1,9 @@
 import { t } from "@lingui/core/macro";
 import type { Schemas } from "#/api/client";
 import { makeKey } from "#/api/keys";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
-import { Once } from "#/parts/Once";
+import { SecretDialog } from "#/parts/SecretDialog";
+import { useAction } from "#/parts/useAction";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 
@@ -11,14 +11,14 @@ type Ask = Schemas["CreateKey"];
 
 /** Creates an API key, and shows it once. */
 export function NewKey({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const make = useDeed({ act: makeKey, proof: true, touches: ["keys"], quiet: true });
+  const make = useAction({ act: makeKey, reauth: true, touches: ["keys"], quiet: true });
   const done = () => {
     make.reset();
     onClose();
   };
   if (make.data)
     return (
-      <Once
+      <SecretDialog
         open={open}
         title={t`API key “${{ key: make.data.name }}”`}
         what={t`key`}

@@ -2,6 +2,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { Icon } from "#/ui/Icon";
+import { statements } from "./accepted";
 import css from "./ImportPage.module.css";
 
 /** Where a file is dropped or chosen. */
@@ -28,12 +29,15 @@ export function Drop({ onFile, again }: { onFile: (f: File) => void; again?: boo
     >
       <strong>{again ? t`Import another statement` : t`Drop a bank statement here`}</strong>
       <span className="dim">
-        <Trans>CSV from any bank. You’ll see a preview first, and you can undo the import.</Trans>
+        <Trans>
+          CSV, OFX, QIF, CAMT, MT940, Excel or ZIP from any bank. You’ll see a preview first, and you can undo the
+          import.
+        </Trans>
       </span>
       <label>
         <Icon name="upload" small />
         <Trans>Choose file</Trans>
-        <input type="file" accept=".csv,.tsv,.txt,text/csv,text/plain" onChange={(e) => take(e.target.files)} />
+        <input type="file" accept={statements} onChange={(e) => take(e.target.files)} />
       </label>
     </section>
   );

@@ -7,22 +7,24 @@ import { accounts } from "#/api/accounts";
 import { ApiError } from "#/api/client";
 import { connections } from "#/api/connections";
 import { createFileConnection, type FileOptions, importFile, type Mapping, preview } from "#/api/files";
-import { useDeed } from "#/parts/deed";
 import { sentence } from "#/parts/edit";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Page } from "#/ui/Page";
 import { began, columnsOf, wentInto } from "./before";
 import { Columns } from "./Columns";
-import { lacking, settled, signFor, size } from "./columns";
+import { isTable, lacking, settled, signFor, size } from "./columns";
 import { Drop } from "./Drop";
 import { FirstRows } from "./FirstRows";
 import css from "./ImportPage.module.css";
 import { bankNamed, type Into, takers, usualInto } from "./into";
 import { Past } from "./Past";
+import { Portions } from "./Portions";
+import { choiceOf, nameless, type Part, usualPart } from "./portions";
 import { ReadAs } from "./ReadAs";
 import { Running } from "./Running";
 import { takeShared } from "./shared";
@@ -42,7 +44,7 @@ export function ImportPage() {
   };
   return (
     <>
-      <Top title={t`Import`} sub={file && !job ? t`Nothing is saved until you import` : undefined} />
+      <PageHeader title={t`Import`} sub={file && !job ? t`Nothing is saved until you import` : undefined} />
       {file && !job ? (
         <Look key={`${file.name} ${file.lastModified}`} file={file} onBack={() => begin(null)} />
       ) : (
@@ -62,27 +64,44 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const go = useNavigate({ from: "/import" });
   const [options, setOptions] = useState<FileOptions>({});
   const [chosen, setInto] = useState<Into | null>(null);
+  const [chosenParts, setChosenParts] = useState<Record<number, Part>>({});
+  const [likely, setLikely] = useState(false);
   const banks = useQuery(connections).data;
   const all = takers(useQuery(accounts).data, banks);
   const first = useQuery(preview(file, {}, undefined)).data;
-  const asked = chosen ?? usualInto(all, banks, file.name, first, wentInto(columnsOf(first)));
+  const target = chosen ?? usualInto(all, banks, file.name, first, wentInto(columnsOf(first)));
+  const several = (first?.accounts.length ?? 0) > 1;
+  const parts = (first?.accounts ?? []).map((a, i) => chosenParts[i] ?? usualPart(a, first?.institution_name ?? null));
+  // Names of new accounts change nothing in a preview, so the file is not sent again for each letter of one.
+  const choices = several
+    ? first?.accounts.map((a, i) => choiceOf(a, nameless(parts[i] ?? { kind: "skip" }), false))
+    : undefined;
   const {
     data: p,
     error,
     isPlaceholderData,
   } = useQuery({
-    ...preview(file, options, asked.kind === "account" ? asked.id : undefined),
+    ...preview(file, options, several ? undefined : target.kind === "account" ? target.id : undefined, choices),
     placeholderData: keepPreviousData,
   });
-  const into = asked.kind === "new" && !asked.currency ? { ...asked, currency: p?.default_currency ?? "" } : asked;
+  const into = target.kind === "new" && !target.currency ? { ...target, currency: p?.default_currency ?? "" } : target;
   const say = (o: FileOptions) => setOptions((now) => ({ ...now, ...o }));
   const map = (mapping: Mapping) => {
     const sign = signFor(mapping, p?.amount_sign ?? "negative_out") as FileOptions["amount_sign"];
     say({ mapping, amount_sign: sign });
   };
-  const start = useDeed({
+  const start = useAction({
     act: async () => {
       const how = { ...settled(p), ...options };
+      if (several && p) {
+        const into = parts.find((x) => x.kind === "account");
+        const known = all.find((a) => into?.kind === "account" && a.id === into.id)?.connection_id;
+        const called = p.institution_name ?? p.format.title;
+        const bank = known ?? (bankNamed(banks, called) ?? (await createFileConnection(called))).id;
+        return importFile(bank, file, how, {
+          accounts: p.accounts.map((a, i) => choiceOf(a, parts[i] ?? { kind: "skip" }, likely)),
+        });
+      }
       if (into.kind === "new") {
         const called = into.bank.trim() || into.name.trim();
         const bank = bankNamed(banks, called) ?? (await createFileConnection(called));
@@ -90,7 +109,10 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
         return importFile(bank.id, file, how, { account });
       }
       const account = all.find((a) => into.kind === "account" && a.id === into.id);
-      return importFile(account?.connection_id ?? "", file, how, { account_id: account?.id });
+      return importFile(account?.connection_id ?? "", file, how, {
+        account_id: account?.id,
+        include_likely_duplicates: likely || undefined,
+      });
     },
     touches: ["connections", "accounts"],
   });
@@ -98,28 +120,45 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
     began(j.id, columnsOf(first ?? p));
     void go({ search: { job: j.id } });
   };
-  const lacks = (options.mapping && lacking(options.mapping as Mapping)) || (error ? unreadable() : "");
+  const lacks =
+    (options.mapping && lacking(options.mapping as Mapping)) ||
+    (error ? unreadable(Object.keys(options).length > 0) : "");
   return (
     <Page
       lead={
-        p && (
+        p &&
+        (several ? (
+          <Portions
+            preview={p}
+            parts={parts}
+            onPart={(at, part) => setChosenParts((now) => ({ ...now, [at]: part }))}
+            likely={likely}
+            onLikely={setLikely}
+            busy={start.isPending || isPlaceholderData}
+            onBack={onBack}
+            onImport={() => start.mutate(undefined, { onSuccess: begin })}
+          />
+        ) : (
           <WouldComeIn
             preview={p}
             file={file.name}
             into={into}
             onInto={setInto}
             lacks={lacks}
+            likely={likely}
+            onLikely={setLikely}
             busy={start.isPending || isPlaceholderData}
             onBack={onBack}
             onImport={() => start.mutate(undefined, { onSuccess: begin })}
           />
-        )
+        ))
       }
     >
       {error && (
         <Note mood="bad">
           <span className="grow">
-            {error instanceof ApiError && <strong>{unreadable()}</strong>} {refusalOf(error)}
+            {error instanceof ApiError && <strong>{unreadable(Object.keys(options).length > 0)}</strong>}{" "}
+            {refusalOf(error)}
           </span>
           <Button onClick={() => (Object.keys(options).length ? setOptions({}) : onBack())}>
             {Object.keys(options).length ? t`Reset settings` : t`Choose another file`}
@@ -128,7 +167,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
       )}
       {!p && !error && (
         <Card>
-          <Bones rows={6} />
+          <Skeleton rows={6} />
         </Card>
       )}
       {p && (
@@ -138,8 +177,8 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
             title={<bdi>{file.name}</bdi>}
             aside={[size(file.size), plural(p.rows_total, { one: "# row", other: "# rows" })].join(" · ")}
           >
-            <ReadAs preview={p} onChange={say} />
-            <Columns preview={p} onChange={map} />
+            {isTable(p) && <ReadAs preview={p} onChange={say} />}
+            {isTable(p) && <Columns preview={p} onChange={map} />}
           </Card>
           {p.rejected.length > 0 && (
             <Note mood="warn">
@@ -154,7 +193,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
             </Note>
           )}
           {p.warnings
-            .filter((w) => w.code !== "rows_rejected")
+            .filter((w) => w.code !== "rows_rejected" && w.code !== "rows_elsewhere")
             .map((w) => (
               <Note key={w.code} mood="warn">
                 {warningOf(w, p)}

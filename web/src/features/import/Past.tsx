@@ -5,17 +5,16 @@ import { accountName, accounts } from "#/api/accounts";
 import { imports } from "#/api/changes";
 import { connections, importLogs } from "#/api/connections";
 import { moment } from "#/lib/dates";
-import { actorName } from "#/parts/actor";
+import { authorOfChange } from "#/parts/author";
 import { EmptyBank, emptied } from "#/parts/EmptyBank";
 import { undo } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
-import { actorOf } from "#/parts/maker";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
-import { Seal } from "#/ui/Seal";
-import { importedAs } from "./words";
+import { importSummary } from "./words";
 
 /** Past imports, each of which can be undone. */
 export function Past({ writes }: { writes: boolean }) {
@@ -27,7 +26,7 @@ export function Past({ writes }: { writes: boolean }) {
   return (
     <Card title={t`Past imports`} flush>
       {error && <Fault error={error} what={t`past imports`} retry={() => void refetch()} />}
-      {!data && !error && <Bones rows={3} />}
+      {!data && !error && <Skeleton rows={3} />}
       {writes && empty.map((b) => <EmptyBank key={b.id} bank={b} />)}
       <Lines label={t`Past imports`}>
         {data?.changes.length === 0 && (
@@ -35,13 +34,13 @@ export function Past({ writes }: { writes: boolean }) {
         )}
         {data?.changes.map((c) => {
           const log = logs?.find((l) => l.change_id === c.id);
-          const title = importedAs(c.summary, log?.file_name, named.get(log?.account_id ?? ""));
+          const title = importSummary(c, log?.file_name, named.get(log?.account_id ?? ""));
           return (
             <Item
               key={c.id}
-              mark={<Seal maker={actorOf(c)} large />}
+              mark={<AuthorBadge author={authorOfChange(c)} large />}
               name={<bdi>{title}</bdi>}
-              hint={[actorName(c), moment(c.created_at)].join(" · ")}
+              hint={moment(c.created_at)}
               end={
                 c.reverted_by ? (
                   <Badge>

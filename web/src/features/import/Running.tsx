@@ -12,11 +12,11 @@ import { sentence, settle, undo } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
 import { refusal } from "#/parts/refusals";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Note, Progress } from "#/ui/Form";
 import { Lines } from "#/ui/Lines";
 import { went } from "./before";
-import { rowOf } from "./words";
+import { proofWord, rowOf } from "./words";
 
 /** An import on its way, and what it did. Its address can be opened again, also after the server restarted. */
 export function Running({ id, writes, onDone }: { id: string; writes: boolean; onDone: () => void }) {
@@ -31,7 +31,7 @@ export function Running({ id, writes, onDone }: { id: string; writes: boolean; o
     if (over) void settle(client).then(() => client.invalidateQueries({ queryKey: ["connections"] }));
   }, [over, client]);
   if (error) return <Fault error={error} what={t`the import`} retry={() => void refetch()} />;
-  if (!j) return <Bones rows={2} />;
+  if (!j) return <Skeleton rows={2} />;
   if (!over)
     return (
       <Card title={t`Importing…`}>
@@ -66,10 +66,14 @@ function Done({ result: r, writes, onDone }: { result: Imported; writes: boolean
   const [back, setBack] = useState(false);
   const [busy, setBusy] = useState(false);
   const account = useQuery(accounts).data?.find((a) => a.id === r.account_id);
+  const all = useQuery(accounts).data;
+  const names = r.accounts.map((a) => all?.find((x) => x.id === a.account_id));
   const came = r.added + r.restored;
   const rest = [
     r.modified && plural(r.modified, { one: "# updated", other: "# updated" }),
     r.duplicates && plural(r.duplicates, { one: "# already imported", other: "# already imported" }),
+    r.likely_duplicates &&
+      plural(r.likely_duplicates, { one: "# likely duplicate left out", other: "# likely duplicates left out" }),
     r.rows_rejected && plural(r.rows_rejected, { one: "# couldn’t be read", other: "# couldn’t be read" }),
     r.rows_skipped &&
       plural(r.rows_skipped, { one: "# line wasn’t a transaction", other: "# lines weren’t transactions" }),
@@ -112,10 +116,24 @@ function Done({ result: r, writes, onDone }: { result: Imported; writes: boolean
       <p>
         {back
           ? t`The imported transactions were removed, and the account too if it’s empty.`
-          : [account && t`Imported into ${{ account: accountName(account) }}.`, rest.join(" · ")]
+          : [names.length === 1 && account && t`Imported into ${{ account: accountName(account) }}.`, rest.join(" · ")]
               .filter(Boolean)
               .join(" ")}
       </p>
+      {!back &&
+        r.accounts.map((a, i) => {
+          const of = names[i];
+          const proof = of && proofWord(a.proof, of.iso_currency_code);
+          const count = plural(a.added, { one: "# new transaction", other: "# new transactions" });
+          return (
+            (proof || r.accounts.length > 1) && (
+              <p key={a.key} className={a.proof.status === "off" ? undefined : "dim"}>
+                {r.accounts.length > 1 && of && `${accountName(of)}: ${count}. `}
+                {proof}
+              </p>
+            )
+          );
+        })}
       {account?.review_from && came > 0 && !back && (
         <p className="dim">
           {t`Transactions before ${{ day: dayShort(account.review_from, localDay(new Date())) }} don’t need review.`}{" "}

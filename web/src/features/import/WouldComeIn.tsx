@@ -2,18 +2,21 @@ import { i18n } from "@lingui/core";
 import { plural, t } from "@lingui/core/macro";
 import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
-import { accounts } from "#/api/accounts";
+import { accountName, accounts } from "#/api/accounts";
 import { connections } from "#/api/connections";
 import type { FilePreview } from "#/api/files";
 import { dayShort, localDay } from "#/lib/dates";
+import { fromFiles } from "#/lib/provider";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
-import { Fields, Select } from "#/ui/Form";
+import { Fields, Note, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { outcome } from "./columns";
 import css from "./ImportPage.module.css";
 import { choicesOf, type Into, newInto, takers, wanting } from "./into";
+import { Likely } from "./Portions";
+import { elsewhereWord, proofWord } from "./words";
 
 type Props = {
   preview: FilePreview;
@@ -21,6 +24,8 @@ type Props = {
   into: Into;
   onInto: (i: Into) => void;
   lacks: string;
+  likely: boolean;
+  onLikely: (on: boolean) => void;
   busy: boolean;
   onImport: () => void;
   onBack: () => void;
@@ -36,14 +41,30 @@ const here = (into: Into, known: number) =>
   into.kind === "account" ? plural(known, { one: "# skipped", other: "# skipped" }) : t`None (new account)`;
 
 /** How many rows the import would add, and to which account. */
-export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImport, onBack }: Props) {
+export function WouldComeIn({
+  preview: p,
+  file,
+  into,
+  onInto,
+  lacks,
+  likely,
+  onLikely,
+  busy,
+  onImport,
+  onBack,
+}: Props) {
   const banks = useQuery(connections).data;
   const files = takers(useQuery(accounts).data, banks);
-  const linked = files.some((a) => into.kind === "account" && a.id === into.id && a.provider !== "csv");
-  const { fresh, known, bad } = outcome(p);
+  const linked = files.some((a) => into.kind === "account" && a.id === into.id && !fromFiles(a));
+  const doubtful = into.kind === "account" ? (p.accounts[0]?.likely_duplicates ?? 0) : 0;
+  const { inserted, known, bad } = outcome(p, likely ? 0 : doubtful);
+  const proof =
+    p.accounts[0] && proofWord(p.accounts[0].proof, p.accounts[0].iso_currency_code ?? p.default_currency ?? "");
+  const there = useQuery(accounts).data?.find((a) => a.id === p.elsewhere?.account_id);
+  const twice = there && accountName(there);
   const today = localDay(new Date());
-  const all = Math.max(1, fresh + known + bad);
-  const why = lacks || wanting(into) || (fresh === 0 ? t`This file has no new transactions.` : "");
+  const all = Math.max(1, inserted + known + bad);
+  const why = lacks || wanting(into) || (inserted === 0 ? t`This file has no new transactions.` : "");
   const make = (v: Partial<Extract<Into, { kind: "new" }>>) => into.kind === "new" && onInto({ ...into, ...v });
   return (
     <Card
@@ -51,7 +72,7 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
       foot={
         <div className={css.dock}>
           <Button kind="filled" disabled={why !== "" || busy} onClick={onImport}>
-            <Plural value={fresh} one="Import # transaction" other="Import # transactions" />
+            <Plural value={{ inserted }} one="Import # transaction" other="Import # transactions" />
           </Button>
           <Button kind="quiet" onClick={onBack}>
             <Trans>Choose another file</Trans>
@@ -61,11 +82,11 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
       }
     >
       <p>
-        <span className={css.figure}>{i18n.number(fresh)}</span>
+        <span className={css.figure}>{i18n.number(inserted)}</span>
         <br />
         <span className="dim">
           {[
-            plural(fresh, { one: "new transaction", other: "new transactions" }),
+            plural({ inserted }, { one: "new transaction", other: "new transactions" }),
             p.first_date && p.last_date && `${dayShort(p.first_date, today)} – ${dayShort(p.last_date, today)}`,
           ]
             .filter(Boolean)
@@ -74,12 +95,12 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
       </p>
       <svg className={css.bar} aria-hidden="true">
         <rect className={css.known} width="100%" height="8" />
-        <rect className={css.bad} width={`${(100 * (fresh + bad)) / all}%`} height="8" />
-        <rect className={css.fresh} width={`${(100 * fresh) / all}%`} height="8" />
+        <rect className={css.bad} width={`${(100 * (inserted + bad)) / all}%`} height="8" />
+        <rect className={css.inserted} width={`${(100 * inserted) / all}%`} height="8" />
       </svg>
       <Facts
         facts={[
-          [t`New`, i18n.number(fresh)],
+          [t`New`, i18n.number(inserted)],
           [t`Already imported`, here(into, known)],
           [t`Can’t be read`, i18n.number(bad)],
           ...(p.rows_skipped
@@ -89,6 +110,9 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
             : []),
         ]}
       />
+      {proof && <p className="dim">{proof}</p>}
+      {doubtful > 0 && <Likely count={doubtful} on={likely} onChange={onLikely} />}
+      {twice && <Note mood="warn">{elsewhereWord(p, twice)}</Note>}
       <hr className={css.rule} />
       <Fields>
         <Select
@@ -106,7 +130,12 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
         />
         {into.kind === "new" && (
           <>
-            <Field label={t`Account name`} value={into.name} onChange={(e) => make({ name: e.target.value })} />
+            <Field
+              label={t`Account name`}
+              value={into.name}
+              onChange={(e) => make({ name: e.target.value })}
+              hint={t`For example Checking or Visa.`}
+            />
             <Field
               label={t`Bank`}
               list="file-banks"
@@ -116,7 +145,7 @@ export function WouldComeIn({ preview: p, file, into, onInto, lacks, busy, onImp
             />
             <datalist id="file-banks">
               {banks
-                ?.filter((c) => c.provider === "csv" && c.institution_name)
+                ?.filter((c) => fromFiles(c) && c.institution_name)
                 .map((c) => (
                   <option key={c.id} value={c.institution_name ?? ""} />
                 ))}

@@ -1,5 +1,17 @@
 import { expect, it } from "vitest";
-import { dateOptions, exampleOf, lacking, mapped, meaningOf, outcome, signFor, size } from "./columns";
+import type { FilePreview } from "#/api/files";
+import {
+  dateOptions,
+  exampleOf,
+  isTable,
+  lacking,
+  mapped,
+  meaningOf,
+  outcome,
+  settled,
+  signFor,
+  size,
+} from "./columns";
 
 it("gives each meaning one column, and each column one meaning", () => {
   const m = { date: 0, name: 1, amount: 3 };
@@ -17,6 +29,12 @@ it("follows the columns in how money out is told", () => {
   expect(signFor({ date: 0, amount: 1 }, "positive_out")).toBe("positive_out");
 });
 
+it("sends no columns of a statement that describes itself", () => {
+  const p = { columns: [], mapping: {}, encoding: "", header_row: null } as unknown as FilePreview;
+  expect(isTable(p)).toBe(false);
+  expect(settled(p)).toEqual({});
+});
+
 it("says what is missing", () => {
   expect(lacking({ amount: 1 })).toContain("date");
   expect(lacking({ date: 1 })).toContain("amount");
@@ -30,7 +48,7 @@ it("shows formats by an example", () => {
 });
 
 it("counts what would come in", () => {
-  expect(outcome({ rows_total: 412, rows_rejected: 2, duplicates: 21 })).toEqual({ fresh: 389, known: 21, bad: 2 });
-  expect(outcome({ rows_total: 3, rows_rejected: 0, duplicates: null }).fresh).toBe(3);
+  expect(outcome({ rows_total: 412, rows_rejected: 2, duplicates: 21 })).toEqual({ inserted: 389, known: 21, bad: 2 });
+  expect(outcome({ rows_total: 3, rows_rejected: 0, duplicates: null }).inserted).toBe(3);
   expect([size(12), size(48_200), size(3_250_000)]).toEqual(["12 bytes", "48 kB", "3.3 MB"]);
 });

@@ -27,9 +27,12 @@ export const meanings = () => columns.map(([key, name]) => [key, i18n._(name)] a
 
 export const mappingOf = (p: Pick<FilePreview, "mapping">): Mapping => (p.mapping ?? {}) as Mapping;
 
+/** Whether the file is a table whose columns a person may explain; other formats describe themselves. */
+export const isTable = (p: Pick<FilePreview, "columns">) => p.columns.length > 0;
+
 /** How a file was read, so that the import reads it in the same way. */
 export const settled = (p: FilePreview | undefined): FileOptions =>
-  p
+  p && isTable(p)
     ? {
         encoding: p.encoding,
         delimiter: p.delimiter,
@@ -46,8 +49,8 @@ export const meaningOf = (m: Mapping, column: number) => columns.find(([key]) =>
 
 /** The mapping after a column got another meaning: each meaning has one column, and each column one meaning. */
 export function mapped(m: Mapping, column: number, meaning: string): Mapping {
-  const kept = Object.entries(m).filter(([key, at]) => at !== column && key !== meaning);
-  return Object.fromEntries(meaning ? [...kept, [meaning, column]] : kept);
+  const others = Object.entries(m).filter(([key, at]) => at !== column && key !== meaning);
+  return Object.fromEntries(meaning ? [...others, [meaning, column]] : others);
 }
 
 /** How money out is distinguished from money in, if the columns leave no choice. */
@@ -109,9 +112,9 @@ const sure = { high: msg`high confidence`, medium: msg`likely`, low: msg`check t
 export const sureOf = (level: keyof typeof sure) => i18n._(sure[level]);
 
 /** The import's effect on the rows. Rows that already exist are known only for an existing account. */
-export function outcome(p: Pick<FilePreview, "rows_total" | "rows_rejected" | "duplicates">) {
+export function outcome(p: Pick<FilePreview, "rows_total" | "rows_rejected" | "duplicates">, left = 0) {
   const known = p.duplicates ?? 0;
-  return { fresh: Math.max(0, p.rows_total - p.rows_rejected - known), known, bad: p.rows_rejected };
+  return { inserted: Math.max(0, p.rows_total - p.rows_rejected - known - left), known, bad: p.rows_rejected };
 }
 
 export const size = (bytes: number) =>

@@ -25,17 +25,17 @@ it("goes where such files went before", () => {
 
 it("goes into the account of the file’s number, and into none of another", () => {
   const all = [account("1", "3000"), account("2", "4111")];
-  const told = { ...unnamed, mask: "4111", suggested_account_id: "2" };
-  expect(usualInto(all, [], "a.csv", told, "1")).toEqual({ kind: "account", id: "2" });
+  const details = { ...unnamed, mask: "4111", suggested_account_id: "2" };
+  expect(usualInto(all, [], "a.csv", details, "1")).toEqual({ kind: "account", id: "2" });
   const other = { ...unnamed, mask: "9999" };
   expect(usualInto(all, [], "a.csv", other, "1")).toMatchObject({ kind: "new", name: "Account 9999", bank: "" });
   expect(usualInto([account("1")], [], "Account 1.csv", unnamed, null)).toMatchObject({ kind: "new" });
 });
 
 it("offers no account of another bank, even if such a file went there", () => {
-  const told = { ...unnamed, mask: "3000", institution_name: "Sparkasse" };
+  const details = { ...unnamed, mask: "3000", institution_name: "Sparkasse" };
   const offered = (name: string) =>
-    usualInto([account("1", "3000")], [{ ...bank(name, "csv"), id: "Harbourcsv" }], "a.csv", told, "1");
+    usualInto([account("1", "3000")], [{ ...bank(name, "csv"), id: "Harbourcsv" }], "a.csv", details, "1");
   expect(offered("Harbour")).toMatchObject({ kind: "new", name: "Sparkasse 3000", bank: "Sparkasse" });
   expect(offered("Sparkasse Nord")).toEqual({ kind: "account", id: "1" });
 });
@@ -51,6 +51,8 @@ it("offers linked accounts too, unless their bank is gone", () => {
 
 it("calls a new account after what is known", () => {
   expect(usualInto([], [], "Joint_May.csv", unnamed, null)).toMatchObject({ kind: "new", name: "Joint May", bank: "" });
+  for (const file of ["statement.csv", "statement2.csv", "export (3).csv", "2026-10_transactions.csv"])
+    expect(usualInto([], [], file, unnamed, null)).toMatchObject({ kind: "new", name: "", bank: "" });
   const app = { ...unnamed, format_name: "YNAB" };
   expect(usualInto([], [], "register.csv", app, null)).toMatchObject({ kind: "new", name: "YNAB", bank: "YNAB" });
 });

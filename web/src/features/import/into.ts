@@ -2,6 +2,7 @@ import { t } from "@lingui/core/macro";
 import { type Account, accountName } from "#/api/accounts";
 import type { Connection } from "#/api/connections";
 import type { FilePreview } from "#/api/files";
+import { fromFiles } from "#/lib/provider";
 
 /** Where the rows go: an account that exists, or one that is made for them. */
 export type Into =
@@ -11,7 +12,7 @@ export type Into =
 /** The accounts that files can go into, those of files first: linked ones take what is older than the bank's report. */
 export const takers = (all: readonly Account[] | undefined, banks: readonly Connection[] | undefined) => {
   const open = (all ?? []).filter((a) => banks?.some((c) => c.id === a.connection_id && c.status !== "disconnected"));
-  return [...open.filter((a) => a.provider === "csv"), ...open.filter((a) => a.provider !== "csv")];
+  return [...open.filter((a) => fromFiles(a)), ...open.filter((a) => !fromFiles(a))];
 };
 
 export const choicesOf = (accounts: readonly Account[], banks: readonly Connection[] | undefined) => [
@@ -25,26 +26,31 @@ export const choicesOf = (accounts: readonly Account[], banks: readonly Connecti
 const folded = (s: string) => s.trim().toLowerCase();
 
 /** The file's information about its account. */
-export type Told = Pick<FilePreview, "mask" | "institution_name" | "format_name" | "suggested_account_id">;
+export type FileDetails = Pick<FilePreview, "mask" | "institution_name" | "format_name" | "suggested_account_id">;
 
-const sameNumber = (a: Account, file: Told) => !file.mask || !a.mask || file.mask === a.mask;
+const sameNumber = (a: Account, file: FileDetails) => !file.mask || !a.mask || file.mask === a.mask;
 
 /** Whether an account may be of the bank whose format a file has: people write “Sparkasse Nord” for “Sparkasse”. */
-const sameBank = (a: Account, file: Told, banks: readonly Connection[] | undefined) => {
+const sameBank = (a: Account, file: FileDetails, banks: readonly Connection[] | undefined) => {
   const named = folded(banks?.find((c) => c.id === a.connection_id)?.institution_name ?? "");
-  const told = folded(file.institution_name ?? "");
-  return named.includes(told) || told.includes(named);
+  const bankName = folded(file.institution_name ?? "");
+  return named.includes(bankName) || bankName.includes(named);
 };
 
-/** An account made for a file: called after its bank or the program that wrote it, and its number; else after the file. */
-export function newInto(file: string, told: Told | undefined, currency: string): Into {
-  const bank = told?.institution_name ?? told?.format_name ?? "";
+/** Names that banks and browsers give to any file, so that they say nothing about an account. */
+const anyFile =
+  /^(account|activity|auszug|buchungen|bank|csv|data|download|export|file|history|konto|kontoauszug|list|report|statements?|transactions?|umsaetze|umsätze|umsatzliste|[\d\s.()-]+|[\s_-])+$/i;
+
+/** An account made for a file: called after its bank or the program that wrote it, and its number; else after a file that has a name of its own. */
+export function newInto(file: string, details: FileDetails | undefined, currency: string): Into {
+  const bank = details?.institution_name ?? details?.format_name ?? "";
   const called = file
     .replace(/\.\w+$/, "")
     .replaceAll("_", " ")
-    .slice(0, 60);
-  const numbered = told?.mask ? t`Account ${{ number: told.mask }}` : called;
-  const name = bank ? [bank, told?.mask].filter(Boolean).join(" ") : numbered;
+    .slice(0, 60)
+    .replace(anyFile, "");
+  const numbered = details?.mask ? t`Account ${{ number: details.mask }}` : called;
+  const name = bank ? [bank, details?.mask].filter(Boolean).join(" ") : numbered;
   return { kind: "new", name, bank, currency, type: "depository" };
 }
 
@@ -56,20 +62,20 @@ export function usualInto(
   accounts: readonly Account[],
   banks: readonly Connection[] | undefined,
   file: string,
-  told: Told | undefined,
+  details: FileDetails | undefined,
   before: string | null,
 ): Into {
-  const numbered = accounts.find((a) => a.id === told?.suggested_account_id);
-  const remembered = accounts.find((a) => a.id === before && told && sameNumber(a, told) && sameBank(a, told, banks));
+  const numbered = accounts.find((a) => a.id === details?.suggested_account_id);
+  const remembered = accounts.find(
+    (a) => a.id === before && details && sameNumber(a, details) && sameBank(a, details, banks),
+  );
   const into = numbered ?? remembered;
-  return into ? { kind: "account", id: into.id } : newInto(file, told, "");
+  return into ? { kind: "account", id: into.id } : newInto(file, details, "");
 }
 
-/** The connection that has the files of a bank, if there is one. */
+/** The connection that holds the files of the bank with this name, if any. */
 export const bankNamed = (banks: readonly Connection[] | undefined, name: string) =>
-  banks?.find(
-    (c) => c.provider === "csv" && c.status !== "disconnected" && folded(c.institution_name ?? "") === folded(name),
-  );
+  banks?.find((c) => fromFiles(c) && c.status !== "disconnected" && folded(c.institution_name ?? "") === folded(name));
 
 /** Why it cannot begin yet; empty if it can. */
 export function wanting(into: Into): string {

@@ -1,8 +1,21 @@
 import { expect, it } from "vitest";
 import { ApiError } from "#/api/client";
-import { importedAs, refusalOf, sureness, warningOf } from "./words";
+import { importSummary, refusalOf, sureness, warningOf } from "./words";
 
 const read = { amount_sign: "negative_out", date_format: "DD/MM/YYYY", decimal_separator: "." };
+const imported = {
+  action: "imported",
+  of_action: null,
+  subject: { kind: "transaction" },
+  count: 214,
+  with: {},
+  payee: null,
+  actor_type: "user",
+  actor_id: "1",
+  actor_name: "Robin",
+  cause: "import",
+  summary: "A sentence that nobody reads",
+};
 const warn = (code: string) => ({ code, message: "x; set amount_sign if it is not" });
 
 it("names what is on the screen, and no field of the API", () => {
@@ -12,11 +25,20 @@ it("names what is on the screen, and no field of the API", () => {
   expect(warningOf({ code: "app_export", message: "the file is an export" }, read)).toBe("The file is an export.");
 });
 
-it("names the file and the account of an import, as far as they are known", () => {
-  expect(importedAs("Imported 214 transactions, changed 2", "statement.csv", "Girokonto")).toBe(
-    "Imported 214 transactions, changed 2 · statement.csv · Girokonto",
+it("describes an import by its data, with the file and the account as far as they are known", () => {
+  const by = (x: object) => ({ ...imported, ...x }) as Parameters<typeof importSummary>[0];
+  const into = { account: { id: "0", short_id: "0", name: "Girokonto" } };
+  expect(importSummary(by({ with: into }), "statement.csv", "Girokonto")).toBe(
+    "Robin imported 214 transactions into “Girokonto” · statement.csv",
   );
-  expect(importedAs("Imported categories", null, undefined)).toBe("Imported categories");
+  expect(importSummary(by({ with: into, payee: "HARBOUR TEA 0" }), "tea.csv", "Girokonto")).toBe(
+    "Robin imported 214 transactions into “Girokonto” · tea.csv",
+  );
+  expect(importSummary(by({}), "two.csv", undefined)).toBe("Robin imported 214 transactions · two.csv");
+  expect(importSummary(by({}), null, "Girokonto")).toBe("Robin imported 214 transactions · Girokonto");
+  expect(importSummary(by({ subject: { kind: "category" }, count: 3 }), null, undefined)).toBe(
+    "Robin imported 3 categories",
+  );
 });
 
 it("is not sure of what it asks to check", () => {

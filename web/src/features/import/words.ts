@@ -2,6 +2,9 @@ import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import { ApiError } from "#/api/client";
 import type { FilePreview } from "#/api/files";
+import { dayShort, localDay } from "#/lib/dates";
+import { abs, cents, money } from "#/lib/money";
+import { changeSummary, type Summarized } from "#/parts/changeSummary";
 import { refusal, sentence } from "#/parts/refusals";
 import { exampleOf, sureOf } from "./columns";
 
@@ -9,8 +12,8 @@ type Read = Pick<FilePreview, "amount_sign" | "date_format" | "decimal_separator
 type Words = (p: Read) => string;
 
 /** A warning, and what to do about it. */
-const check = (said: string) => `${said} ${t`Check the preview and change the file format if it’s wrong.`}`;
-const swap = (said: string) => `${said} ${t`Check the preview and swap “Money out” and “Money in” if needed.`}`;
+const check = (text: string) => `${text} ${t`Check the preview and change the file format if it’s wrong.`}`;
+const swap = (text: string) => `${text} ${t`Check the preview and swap “Money out” and “Money in” if needed.`}`;
 
 const signWords: Words = (p) => {
   if (p.amount_sign === "split") return swap(t`The file doesn’t say which amount column is money out.`);
@@ -36,13 +39,20 @@ const unproven: Record<string, Words> = {
 };
 
 /**
- * Describes an import, with its file and account as far as they are known. Lists of syncs are kept for a while only.
+ * Describes an import, with its file and account as far as they are known. Lists of syncs are kept for a while only, and
+ * a change into one account names it.
  */
-export const importedAs = (summary: string, file: string | null | undefined, account: string | undefined): string =>
-  [summary, file, account].filter(Boolean).join(" · ");
+export const importSummary = (c: Summarized, file: string | null | undefined, account: string | undefined): string =>
+  [changeSummary(c), file, !c.with.account?.name && account].filter(Boolean).join(" · ");
 
 export const warningOf = (w: { code: string; message: string }, p: Read): string =>
   unproven[w.code]?.(p) ?? sentence(w.message);
+
+/** That another account has rows of the file, which would count twice. */
+export const elsewhereWord = (p: Pick<FilePreview, "elsewhere" | "rows_total" | "rows_rejected">, account: string) => {
+  const all = p.rows_total - p.rows_rejected;
+  return t`${{ known: i18n.number(p.elsewhere?.rows ?? 0) }} of ${{ all: i18n.number(all) }} transactions are already in ${account}. If you import them here too, they count twice.`;
+};
 
 /** How sure it is that the file is read correctly. A file with a warning is never called sure. */
 export function sureness(p: Pick<FilePreview, "confidence" | "format_name" | "warnings">) {
@@ -52,7 +62,8 @@ export function sureness(p: Pick<FilePreview, "confidence" | "format_name" | "wa
 }
 
 /** Above the reason why a file is refused. */
-export const unreadable = () => t`coffer can’t read this file with these settings.`;
+export const unreadable = (changed: boolean) =>
+  changed ? t`coffer can’t read this file with these settings.` : t`coffer can’t read this file.`;
 
 export const rowOf = (row: number, reason: string) => t`Row ${{ row: i18n.number(row) }}: ${reason}`;
 
@@ -69,4 +80,23 @@ export function refusalOf(e: Error): string {
   if (!(e instanceof ApiError)) return t`Can’t reach the server. Nothing was saved.`;
   const known = e.details.map((d) => d.field && refusals[d.field]).find(Boolean);
   return known ? i18n._(known) : refusal(e);
+}
+
+type Proof = FilePreview["accounts"][number]["proof"];
+
+/** Whether the bank's own balances say that nothing is missing; empty if the file states none. */
+export function proofWord(p: Proof, currency: string): string {
+  const today = localDay(new Date());
+  const days = { from: dayShort(p.from ?? today, today), to: dayShort(p.to ?? today, today) };
+  const missing = (off: number) => money(abs(cents(off)), currency);
+  if (p.status === "off" && p.off_by != null)
+    return t`Off by ${{ amount: missing(p.off_by) }} between ${{ from: days.from }} and ${{ to: days.to }}: a transaction is missing, or there is one too many.`;
+  if (p.status === "open" && p.off_by != null)
+    return t`${{ amount: missing(p.off_by) }} moved between ${{ from: days.from }} and ${{ to: days.to }}, but no imported file covers all these days.`;
+  if (p.status === "open") return t`There’s no earlier balance yet to check this file against.`;
+  if (p.status !== "verified") return "";
+  const sure = t`Verified: the bank’s balances from ${{ from: days.from }} to ${{ to: days.to }} add up.`;
+  const u = p.uncovered;
+  if (!u) return sure;
+  return `${sure} ${t`No imported file covers all days between ${{ from: dayShort(u.from, today) }} and ${{ to: dayShort(u.to, today) }}.`}`;
 }

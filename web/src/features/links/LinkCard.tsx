@@ -5,16 +5,16 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { recorded } from "#/api/changes";
 import { type AccountLink, decideLink } from "#/api/links";
-import { useDeed } from "#/parts/deed";
 import { undo } from "#/parts/edit";
 import { useCan } from "#/parts/rights";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Check } from "#/ui/Form";
 import css from "./LinksPage.module.css";
 import { Pairs, touches } from "./Pairs";
-import { decidedByCoffer, effect, kindWord, meaning, share } from "./words";
+import { decidedByCoffer, effect, kindWord, meaning, share, unsureWord } from "./words";
 
 type Props = {
   link: AccountLink;
@@ -28,15 +28,15 @@ type Props = {
 export function LinkCard({ link: l, first, picked, onPick }: Props) {
   const can = useCan();
   const waits = l.confidence === "auto";
-  const [open, setOpen] = useState(waits);
-  const decide = useDeed({
+  const [open, setOpen] = useState(waits || l.unsure > 0);
+  const decide = useAction({
     act: (v: "confirmed" | "rejected") => recorded(decideLink(l.id, v)),
     touches,
-    said: (_, v) => (v === "confirmed" ? t`Linked. Totals updated` : t`Not linked. coffer won’t ask again`),
+    text: (_, v) => (v === "confirmed" ? t`Linked. Totals updated` : t`Not linked. coffer won’t ask again`),
     change: (r) => r.change,
   });
   const client = useQueryClient();
-  const ours = decidedByCoffer(l);
+  const byCoffer = decidedByCoffer(l);
   const back = useMutation({ mutationFn: (change: string) => undo(client, [change]) });
   const name = `${l.primary_account_name} ${l.kind === "mirror" ? "=" : "⇄"} ${l.mirror_account_name}`;
   return (
@@ -44,10 +44,10 @@ export function LinkCard({ link: l, first, picked, onPick }: Props) {
       flush
       title={<bdi>{name}</bdi>}
       aside={
-        <Badge mood={waits ? "warn" : "plain"}>
-          {waits
+        <Badge mood={waits || l.unsure > 0 ? "warn" : "plain"}>
+          {waits || l.unsure > 0
             ? t`needs review`
-            : ours
+            : byCoffer
               ? t`linked by coffer`
               : l.confidence === "confirmed"
                 ? t`linked`
@@ -66,7 +66,7 @@ export function LinkCard({ link: l, first, picked, onPick }: Props) {
               {l.kind === "mirror" ? t`Same account` : t`These are transfers`}
             </Button>
           )}
-          {can.write && ours && l.change_id && (
+          {can.write && byCoffer && l.change_id && (
             <Button
               icon="undo"
               aria-label={t`Undo: ${{ accounts: name }}`}
@@ -76,7 +76,7 @@ export function LinkCard({ link: l, first, picked, onPick }: Props) {
               <Trans>Undo</Trans>
             </Button>
           )}
-          {can.write && !ours && l.confidence !== "rejected" && (
+          {can.write && !byCoffer && l.confidence !== "rejected" && (
             <Button icon="x" disabled={decide.isPending} onClick={() => decide.mutate("rejected")}>
               <Trans>Not related</Trans>
             </Button>
@@ -102,6 +102,7 @@ export function LinkCard({ link: l, first, picked, onPick }: Props) {
         <p className="dim">
           <bdi>{meaning(l)}</bdi> <bdi>{effect(l)}</bdi>
         </p>
+        {l.unsure > 0 && <p>{unsureWord(l)}</p>}
         {l.evidence && (
           <p>
             <bdi>{share(l)}</bdi>

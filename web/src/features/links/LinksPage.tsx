@@ -4,14 +4,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { recorded } from "#/api/changes";
-import { type AccountLink, accountLinks, decideLinks, mostLinks } from "#/api/links";
+import { type AccountLink, accountLinks, decideLinks, maxLinks } from "#/api/links";
 import { number } from "#/lib/words";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Page } from "#/ui/Page";
 import { LinkCard } from "./LinkCard";
@@ -21,23 +21,27 @@ import { likely, sorted } from "./words";
 /** Which accounts belong together, so that no money is counted twice. */
 export function LinksPage() {
   const { data, error, refetch } = useQuery(accountLinks);
-  const { waiting, decided } = sorted(data ?? []);
+  const { waiting, unsure, decided } = sorted(data ?? []);
   const can = useCan();
-  const [said, setSaid] = useState<Record<string, boolean>>({});
-  const picks = (l: AccountLink) => said[l.id] ?? likely(l);
-  const pick = (l: AccountLink, on: boolean) => setSaid((now) => ({ ...now, [l.id]: on }));
+  const [chosen, setChosen] = useState<Record<string, boolean>>({});
+  const picks = (l: AccountLink) => chosen[l.id] ?? likely(l);
+  const pick = (l: AccountLink, on: boolean) => setChosen((now) => ({ ...now, [l.id]: on }));
   return (
     <>
-      <Top
+      <PageHeader
         title={t`Review`}
-        sub={data && data.length > 0 ? plural(waiting.length, { one: "# to review", other: "# to review" }) : undefined}
+        sub={
+          data && data.length > 0
+            ? plural(waiting.length + unsure.length, { one: "# to review", other: "# to review" })
+            : undefined
+        }
       />
       <Page>
         <LookOnly />
         {error && <Fault error={error} what={t`linked accounts`} retry={() => void refetch()} />}
         {!data && !error && (
           <Card>
-            <Bones rows={5} />
+            <Skeleton rows={5} />
           </Card>
         )}
         {data?.length === 0 && (
@@ -68,6 +72,7 @@ export function LinksPage() {
           </Note>
         )}
         <Few links={waiting} ask {...(can.write && waiting.length > 1 ? { picks, pick } : {})} />
+        <Few links={unsure} />
         {decided.length > 0 && (
           <h2>
             <Trans>Reviewed</Trans>
@@ -81,30 +86,30 @@ export function LinksPage() {
 
 /** Decides the picked suggestions as one change, with one undo. */
 function Together({ links }: { links: readonly AccountLink[] }) {
-  const some = links.slice(0, mostLinks);
-  const decide = useDeed({
+  const batch = links.slice(0, maxLinks);
+  const decide = useAction({
     act: (v: "confirmed" | "rejected") =>
       recorded(
         decideLinks(
-          some.map((l) => l.id),
+          batch.map((l) => l.id),
           v,
         ),
       ),
     touches,
-    said: (_, v) =>
+    text: (_, v) =>
       v === "confirmed"
-        ? plural(some.length, { one: "# link confirmed. Totals updated", other: "# links confirmed. Totals updated" })
-        : plural(some.length, { one: "# link rejected", other: "# links rejected" }),
+        ? plural(batch.length, { one: "# link confirmed. Totals updated", other: "# links confirmed. Totals updated" })
+        : plural(batch.length, { one: "# link rejected", other: "# links rejected" }),
     change: (r) => r.change,
   });
-  const none = some.length === 0 || decide.isPending;
+  const none = batch.length === 0 || decide.isPending;
   return (
     <span className="row wrap">
       <Button icon="check" disabled={none} onClick={() => decide.mutate("confirmed")}>
-        <Trans>Confirm {{ count: number(some.length) }} selected</Trans>
+        <Trans>Confirm {{ count: number(batch.length) }} selected</Trans>
       </Button>
       <Button icon="x" disabled={none} onClick={() => decide.mutate("rejected")}>
-        <Trans>Reject {{ count: number(some.length) }} selected</Trans>
+        <Trans>Reject {{ count: number(batch.length) }} selected</Trans>
       </Button>
     </span>
   );

@@ -7,11 +7,11 @@ import { recorded } from "#/api/changes";
 import { type AccountLink, decidePair, type Pair, type PairSide, pairs } from "#/api/links";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
+import { useAction } from "#/parts/useAction";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones } from "#/ui/Card";
+import { Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import css from "./LinksPage.module.css";
@@ -23,10 +23,10 @@ const few = 3;
 
 /** The pairs of a link, both sides of each. */
 export function Pairs({ link, writes }: { link: AccountLink; writes: boolean }) {
-  const list = useInfiniteQuery(pairs(link.id, few * 7));
+  const list = useInfiniteQuery(pairs(link.id, few * 7, link.unsure > 0 ? "auto" : undefined));
   const [all, setAll] = useState(false);
   if (list.error) return <Fault error={list.error} what={t`the matches`} retry={() => void list.refetch()} />;
-  if (!list.data) return <Bones rows={few} />;
+  if (!list.data) return <Skeleton rows={few} />;
   const found = list.data.pages.flatMap((p) => p.matches);
   const shown = all ? found : found.slice(0, few);
   const left = found.length - shown.length;
@@ -34,7 +34,7 @@ export function Pairs({ link, writes }: { link: AccountLink; writes: boolean }) 
     <>
       <ul>
         {shown.map((p) => (
-          <PairLine key={p.id} pair={p} writes={writes && link.confidence !== "rejected"} />
+          <PairLine key={p.id} pair={p} asks={link.unsure > 0} writes={writes && link.confidence !== "rejected"} />
         ))}
       </ul>
       {(left > 0 || list.hasNextPage) && (
@@ -48,11 +48,11 @@ export function Pairs({ link, writes }: { link: AccountLink; writes: boolean }) 
   );
 }
 
-function PairLine({ pair: p, writes }: { pair: Pair; writes: boolean }) {
-  const decide = useDeed({
+function PairLine({ pair: p, asks, writes }: { pair: Pair; asks: boolean; writes: boolean }) {
+  const decide = useAction({
     act: (v: "confirmed" | "rejected") => recorded(decidePair(p.account_link_id, p.id, v)),
     touches,
-    said: (_, v) => (v === "confirmed" ? t`Match confirmed` : t`Match removed`),
+    text: (_, v) => (v === "confirmed" ? t`Match confirmed` : t`Match removed`),
     change: (r) => r.change,
   });
   const apart = p.confidence === "rejected";
@@ -67,6 +67,11 @@ function PairLine({ pair: p, writes }: { pair: Pair; writes: boolean }) {
           <Badge>
             <Trans>not a match</Trans>
           </Badge>
+        )}
+        {writes && asks && (
+          <Button icon="check" disabled={decide.isPending} onClick={() => decide.mutate("confirmed")}>
+            <Trans>These match</Trans>
+          </Button>
         )}
         {writes && (
           <Button

@@ -13,7 +13,13 @@ it("says what totals do, before and after", () => {
 });
 
 it("puts first what waits", () => {
-  const links = [{ confidence: "confirmed" }, { confidence: "auto" }, { confidence: "rejected" }] as const;
+  const links = [
+    { confidence: "confirmed", unsure: 0 },
+    { confidence: "auto", unsure: 0 },
+    { confidence: "rejected", unsure: 0 },
+    { confidence: "confirmed", unsure: 2 },
+  ] as const;
+  expect(sorted(links).unsure).toEqual([links[3]]);
   expect(sorted(links).waiting).toEqual([links[1]]);
   expect(sorted(links).decided).toEqual([links[0], links[2]]);
 });
@@ -22,7 +28,7 @@ it("says how much of what could match does", () => {
   const evidence = { candidates: 51, matched: 50, agreeing: 0, share: 98, pairs: [] };
   expect(share({ ...link, evidence })).toBe("98% match: 50 of 51 transactions in Partner card.");
   expect(share({ ...link, kind: "transfer", evidence })).toBe(
-    "98% match: 50 of 51 possible transfers, 0 on the same day.",
+    "Last check: 50 of 51 transactions that could be transfers match (98%), 0 on the same day.",
   );
   expect(share({ ...link, evidence: null })).toBe("");
 });

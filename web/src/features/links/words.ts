@@ -1,5 +1,5 @@
 import type { MessageDescriptor } from "@lingui/core";
-import { msg, t } from "@lingui/core/macro";
+import { msg, plural, t } from "@lingui/core/macro";
 import type { AccountLink } from "#/api/links";
 import { number, percent } from "#/lib/words";
 
@@ -35,7 +35,7 @@ export function share(l: Named & Pick<AccountLink, "evidence">): string {
   const all = { candidates: number(l.evidence.candidates), agreeing: number(l.evidence.agreeing) };
   return l.kind === "mirror"
     ? t`${{ share: of.share }} match: ${{ matched: of.matched }} of ${{ candidates: all.candidates }} transactions in ${{ account: l.mirror_account_name }}.`
-    : t`${{ share: of.share }} match: ${{ matched: of.matched }} of ${{ candidates: all.candidates }} possible transfers, ${{ agreeing: all.agreeing }} on the same day.`;
+    : t`Last check: ${{ matched: of.matched }} of ${{ candidates: all.candidates }} transactions that could be transfers match (${{ share: of.share }}), ${{ agreeing: all.agreeing }} on the same day.`;
 }
 
 /** Whether coffer decided the link by itself. */
@@ -46,8 +46,17 @@ export const decidedByCoffer = (l: Pick<AccountLink, "confidence" | "source">) =
 export const likely = (l: Pick<AccountLink, "kind" | "evidence">) =>
   l.kind === "transfer" && l.evidence !== null && l.evidence.share >= 80;
 
-/** The links that wait for a person, and the others. */
-export const sorted = <T extends Pick<AccountLink, "confidence">>(links: readonly T[]) => ({
+/** Why pairs of a link that is decided wait for a person. */
+export const unsureWord = (l: Pick<AccountLink, "unsure">) =>
+  plural(l.unsure, {
+    one: "# match needs review: its category, or another transaction, suggests it’s something else. Until you decide, totals count it.",
+    other:
+      "# matches need review: their categories, or other transactions, suggest they’re something else. Until you decide, totals count them.",
+  });
+
+/** The links that wait for a person, those of which some pairs do, and the others. */
+export const sorted = <T extends Pick<AccountLink, "confidence" | "unsure">>(links: readonly T[]) => ({
   waiting: links.filter((l) => l.confidence === "auto"),
-  decided: links.filter((l) => l.confidence !== "auto"),
+  unsure: links.filter((l) => l.confidence !== "auto" && l.unsure > 0),
+  decided: links.filter((l) => l.confidence !== "auto" && l.unsure === 0),
 });

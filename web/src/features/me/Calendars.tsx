@@ -5,14 +5,14 @@ import { useState } from "react";
 import { calendarLinks, makeCalendarLink, revokeCalendarLink } from "#/api/calendar";
 import { session } from "#/api/session";
 import { moment } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
-import { Once } from "#/parts/Once";
 import { useCan } from "#/parts/rights";
+import { SecretDialog } from "#/parts/SecretDialog";
 import { used } from "#/parts/SignIns";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Fields, Select } from "#/ui/Form";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
@@ -23,8 +23,8 @@ export function Calendars() {
   const me = useQuery(session).data?.user?.id;
   const list = useQuery(calendarLinks);
   const [asks, ask] = useState(false);
-  const make = useDeed({ act: makeCalendarLink, touches: ["me"], quiet: true });
-  const end = useDeed({ act: revokeCalendarLink, touches: ["me"], said: t`Calendar link revoked` });
+  const make = useAction({ act: makeCalendarLink, touches: ["me"], quiet: true });
+  const end = useAction({ act: revokeCalendarLink, touches: ["me"], text: t`Calendar link revoked` });
   const all = (list.data?.calendar_links ?? []).filter((l) => l.user_id === me);
   const done = () => {
     make.reset();
@@ -43,7 +43,7 @@ export function Calendars() {
       }
     >
       {list.error && <Fault error={list.error} what={t`your calendar links`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={1} />}
+      {!list.data && !list.error && <Skeleton rows={1} />}
       {list.data && (
         <Lines label={t`Calendar links`}>
           {all.length === 0 && (
@@ -78,7 +78,7 @@ export function Calendars() {
         </Lines>
       )}
       {make.data ? (
-        <Once
+        <SecretDialog
           open
           title={t`Calendar link`}
           what={t`link`}

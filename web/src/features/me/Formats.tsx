@@ -7,27 +7,27 @@ import { session } from "#/api/session";
 import { household } from "#/api/settings";
 import { choose, languages } from "#/lib/language";
 import { adopt, type Reader } from "#/lib/reader";
-import { useDeed } from "#/parts/deed";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Fields, Select } from "#/ui/Form";
 import { example, ownName, regions } from "./regions";
 
-const kept = (key: string) => localStorage.getItem(key) ?? "";
+const stored = (key: string) => localStorage.getItem(key) ?? "";
 
 /** The language and the region that the app is shown in, for this member in every browser. */
 export function Formats() {
   const me = useQuery(session).data?.user?.id;
   const currency = useQuery(household).data?.default_currency ?? "EUR";
-  const [language, setLanguage] = useState(() => kept("language"));
-  const [region, setRegion] = useState(() => kept("region"));
-  const save = useDeed({
+  const [language, setLanguage] = useState(() => stored("language"));
+  const [region, setRegion] = useState(() => stored("region"));
+  const save = useAction({
     act: async (r: Reader) => {
       await changePreferences(r);
       return r;
     },
     touches: [],
-    said: t`Saved`,
+    text: t`Saved`,
   });
   const own = [["", t`Same as this browser`]] as const;
   const { date, amount, weekday } = example(

@@ -1,8 +1,8 @@
 import { i18n } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { theme } from "#/lib/kept";
 import { overlay } from "#/lib/overlay";
+import { theme } from "#/lib/persisted";
 import { Button, Segments } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";

@@ -8,17 +8,17 @@ import type { Assistant, SignIn } from "#/api/people";
 import { session } from "#/api/session";
 import { moment } from "#/lib/dates";
 import { shortName } from "#/lib/names";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { PageHeader } from "#/parts/PageHeader";
 import { RecoveryItem } from "#/parts/Recovery";
 import { SessionLines, SignInLines, used } from "#/parts/SignIns";
-import { Top } from "#/parts/Top";
+import { useAction } from "#/parts/useAction";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
-import { Seal } from "#/ui/Seal";
 import { Calendars } from "./Calendars";
 import { Formats } from "./Formats";
 import { Look } from "./Look";
@@ -28,15 +28,15 @@ export function MePage() {
   const me = useQuery(session).data?.user;
   return (
     <>
-      <Top title={me?.name ?? t`You`} sub={me?.email}>
+      <PageHeader title={me?.name ?? t`You`} sub={me?.email}>
         <form method="post" action="/logout">
           <Button type="submit">
             <Trans>Sign out</Trans>
           </Button>
         </form>
-      </Top>
+      </PageHeader>
       <Page>
-        <Ways />
+        <SignInMethods />
         <SignedIn />
         <Calendars />
         <Assistants />
@@ -50,16 +50,16 @@ export function MePage() {
 function Assistants() {
   const list = useQuery(myAssistants);
   const [asks, ask] = useState<Assistant | null>(null);
-  const end = useDeed({
+  const end = useAction({
     act: endMyAssistant,
     touches: ["me", "users"],
-    said: t`Assistant access revoked`,
+    text: t`Assistant access revoked`,
   });
   const all = list.data?.assistants ?? [];
   return (
     <Card title={t`Your assistants`} flush>
       {list.error && <Fault error={list.error} what={t`your assistants`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={2} />}
+      {!list.data && !list.error && <Skeleton rows={2} />}
       <Lines label={t`Your assistants`}>
         {list.data && all.length === 0 && (
           <Item
@@ -75,7 +75,7 @@ function Assistants() {
         {all.map((a) => (
           <Item
             key={a.id}
-            mark={<Seal maker={{ kind: "agent", name: a.name }} large />}
+            mark={<AuthorBadge author={{ kind: "agent", name: a.name }} large />}
             name={<bdi>{a.name}</bdi>}
             hint={[
               a.scope === "full_access" ? t`can edit` : t`view only`,
@@ -114,24 +114,24 @@ function Assistants() {
 
 function SignedIn() {
   const list = useQuery(mySessions);
-  const end = useDeed({ act: endMySession, touches: ["me"], said: t`Session ended` });
+  const end = useAction({ act: endMySession, touches: ["me"], text: t`Session ended` });
   return (
     <Card title={t`Active sessions`} flush>
       {list.error && <Fault error={list.error} what={t`your sessions`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={2} />}
+      {!list.data && !list.error && <Skeleton rows={2} />}
       {list.data && <SessionLines sessions={list.data.sessions} busy={end.isPending} onEnd={(s) => end.mutate(s.id)} />}
     </Card>
   );
 }
 
-function Ways() {
+function SignInMethods() {
   const list = useQuery(myLogins);
   const [asks, ask] = useState<SignIn | null>(null);
-  const remove = useDeed({
+  const remove = useAction({
     act: removeMyLogin,
-    proof: true,
+    reauth: true,
     touches: ["me"],
-    said: t`Sign-in method removed`,
+    text: t`Sign-in method removed`,
     quiet: true,
   });
   return (
@@ -145,7 +145,7 @@ function Ways() {
       }
     >
       {list.error && <Fault error={list.error} what={t`your sign-in methods`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={2} />}
+      {!list.data && !list.error && <Skeleton rows={2} />}
       {list.data && <SignInLines logins={list.data.logins} onRemove={list.data.logins.length > 1 ? ask : undefined} />}
       {list.data && (
         <Lines>

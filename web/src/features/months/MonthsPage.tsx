@@ -7,18 +7,18 @@ import { overview } from "#/api/overview";
 import { table } from "#/api/transactions";
 import type { MonthsSearch } from "#/lib/address";
 import { firstDay, lastDay, localDay, monthOf, shift } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { type Cents, rounded } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { Currencies } from "#/parts/Currencies";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
-import { Top } from "#/parts/Top";
+import { PageHeader } from "#/parts/PageHeader";
 import { Segments } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Page } from "#/ui/Page";
 import { HeatKey, HeatList, HeatTable } from "./Heat";
-import { linesOf, said, totalOf } from "./lines";
+import { describeTable, linesOf, totalOf } from "./lines";
 
 const months = 13;
 const sides = () =>
@@ -90,7 +90,7 @@ export function MonthsPage() {
   );
   return (
     <>
-      <Top title={t`Cash flow`} />
+      <PageHeader title={t`Cash flow`} />
       <Page>
         <div className="row wrap">
           <Segments
@@ -111,7 +111,7 @@ export function MonthsPage() {
         <Notes notes={query.data?.notes} />
         {!query.data && !query.error && (
           <Card>
-            <Bones tall />
+            <Skeleton tall />
           </Card>
         )}
         {query.data && lines.length === 0 && (
@@ -141,7 +141,7 @@ export function MonthsPage() {
             foot={<div className="small dim">{foot}</div>}
             flush
           >
-            <p className="sr">{said(lines, side, kind, say)}</p>
+            <p className="sr">{describeTable(lines, side, kind, say)}</p>
             <div className="desk">
               <HeatTable {...all} />
             </div>

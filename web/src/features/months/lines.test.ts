@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Pivot } from "#/api/transactions";
-import { heat, linesOf, said, totalOf, warmth } from "./lines";
+import { describeTable, heat, linesOf, totalOf, warmth } from "./lines";
 
 const row = (key: string | null, total: number, average?: number): Pivot["rows"][number] => ({
   keys: { primary_category: key },
@@ -93,9 +93,11 @@ test("figures are warm within their row", () => {
 
 test("the table in a sentence", () => {
   const lines = linesOf(pivot, "EUR", "primary_category", (s) => s);
-  expect(said(lines, "out", "category", String)).toBe("Top categories per month: home (70000), Uncategorized (1250).");
-  expect(said(lines.slice(0, 1), "out", "payee", String)).toBe("Top payees per month: home (70000).");
-  expect(said(lines.slice(0, 1), "out", "account", String)).toBe("Top accounts per month: home (70000).");
-  expect(said(lines.slice(0, 1), "in", "payee", String)).toBe("Top sources per month: home (70000).");
-  expect(said([], "in", "category", String)).toBe("No complete month yet.");
+  expect(describeTable(lines, "out", "category", String)).toBe(
+    "Top categories per month: home (70000), Uncategorized (1250).",
+  );
+  expect(describeTable(lines.slice(0, 1), "out", "payee", String)).toBe("Top payees per month: home (70000).");
+  expect(describeTable(lines.slice(0, 1), "out", "account", String)).toBe("Top accounts per month: home (70000).");
+  expect(describeTable(lines.slice(0, 1), "in", "payee", String)).toBe("Top sources per month: home (70000).");
+  expect(describeTable([], "in", "category", String)).toBe("No complete month yet.");
 });

@@ -75,8 +75,8 @@ const steps = 5;
  * moves has one warmth.
  */
 export function heat(values: readonly Cents[]): number[] {
-  const some = values.filter((v) => v > 0n).map(length);
-  const [low, high] = [Math.min(...some), Math.max(...some)];
+  const positive = values.filter((v) => v > 0n).map(length);
+  const [low, high] = [Math.min(...positive), Math.max(...positive)];
   const even = high - low <= high * 0.05;
   return values.map((v) => {
     if (v <= 0n) return 0;
@@ -89,7 +89,7 @@ export const warmth = (level: number): string =>
   level >= steps ? t`among the highest` : level === steps - 1 ? t`high` : "";
 
 /** The table in a sentence: the largest rows with their monthly averages. */
-export function said(
+export function describeTable(
   lines: readonly Line[],
   side: "out" | "in",
   by: "category" | "payee" | "account",

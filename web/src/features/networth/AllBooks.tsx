@@ -8,7 +8,7 @@ import { dayShort } from "#/lib/dates";
 import { abs, cents } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
 import { useMoney } from "#/ui/Amount";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Fold, Item, Lines } from "#/ui/Lines";
 
@@ -31,7 +31,7 @@ export function AllBooks({ today }: { today: string }) {
     <Card flush>
       <Fold name={t`Balance check`}>
         {list.error && <Fault error={list.error} what={t`the balance check`} retry={() => void list.refetch()} />}
-        {!list.data && !list.error && <Bones rows={3} />}
+        {!list.data && !list.error && <Skeleton rows={3} />}
         <Lines label={t`Accounts`}>
           {list.data
             ?.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))

@@ -9,15 +9,15 @@ import { Balance } from "#/charts/Balance";
 import { offs } from "#/charts/spans";
 import type { WorthSearch } from "#/lib/address";
 import { dayShort, firstDay, localDay, monthOf, shift } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { cents, compact } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { Currencies } from "#/parts/Currencies";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
-import { Top } from "#/parts/Top";
+import { PageHeader } from "#/parts/PageHeader";
 import { Figure, Sum, useMoney } from "#/ui/Amount";
 import { Segments } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
@@ -53,7 +53,7 @@ export function NetWorthPage() {
   const change = plain.data?.changes.find((c) => c.iso_currency_code === currency);
   return (
     <>
-      <Top title={t`Net worth`} />
+      <PageHeader title={t`Net worth`} />
       <Page stale={plain.isPlaceholderData}>
         <div className="row wrap">
           <Segments
@@ -74,7 +74,7 @@ export function NetWorthPage() {
         <Notes notes={plain.data?.notes} />
         {!plain.data && !plain.error && (
           <Card>
-            <Bones tall />
+            <Skeleton tall />
           </Card>
         )}
         {plain.data && currencies.length === 0 && (

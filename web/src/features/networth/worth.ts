@@ -46,7 +46,7 @@ export function groupsOf(n: NetWorth, currency: string, by: "type" | "account" |
 
 export type Layer = { key: string; name: string; tone: Tone; values: Cents[] };
 
-/** The types of accounts over time, each day with what it came to; what is not known yet is nothing. */
+/** The value of each type of account on each day; a value that the server does not give counts as 0. */
 export function layersOf(n: NetWorth, currency: string): { days: string[]; net: Cents[]; layers: Layer[] } {
   const points = n.points.filter((p) => p.totals.some((x) => x.iso_currency_code === currency && x.net !== null));
   const of = (p: NetWorth["points"][number], name: string) =>

@@ -3,8 +3,8 @@ import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { Cashflow, CashflowCurrency } from "#/api/cashflow";
 import { firstDay, lastDay, monthOf, monthWord, shift } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { abs, cents, rounded } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { useCategories } from "#/parts/categories";
 import { type Books, reaches } from "#/parts/empty";
 import { nodeName, searchOf } from "#/parts/flow";
@@ -29,7 +29,7 @@ export function Against(p: {
   const days = { from: firstDay(p.month), to: lastDay(p.month) };
   const until = p.period.previous?.end_date ?? "";
   const day = Number(until.slice(8));
-  const known = reaches(p.books, until || undefined);
+  const known = reaches(p.books, p.period.previous?.start_date);
   const spent = (p.flow?.nodes ?? []).filter((n) => n.kind === "category");
   return (
     <Card

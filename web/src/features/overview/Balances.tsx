@@ -6,7 +6,7 @@ import type { Overview } from "#/api/overview";
 import { cents } from "#/lib/money";
 import { Figure, Sum } from "#/ui/Amount";
 import { Card } from "#/ui/Card";
-import { Fresh } from "#/ui/Chip";
+import { Freshness } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
 import { largest } from "./figures";
@@ -30,13 +30,13 @@ export function Balances({ overview: o }: { overview: Overview }) {
       }
       foot={
         unknown.length > 0 && (
-          <Fresh old>
+          <Freshness old>
             <span>
               <Trans>
                 Doesn’t include <bdi>{names}</bdi> (no balance)
               </Trans>
             </span>
-          </Fresh>
+          </Freshness>
         )
       }
     >

@@ -3,7 +3,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { changeHousehold, household } from "#/api/settings";
-import { useDeed } from "#/parts/deed";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Fields, Select } from "#/ui/Form";
@@ -27,7 +27,7 @@ const history = () =>
 /** Settings to choose before the first transaction: currency, time zone, and what to review. */
 export function Begin({ may }: { may: boolean }) {
   const { data } = useQuery(household);
-  const save = useDeed({
+  const save = useAction({
     act: (f: FormData) =>
       changeHousehold({
         default_currency: String(f.get("currency")),
@@ -35,8 +35,8 @@ export function Begin({ may }: { may: boolean }) {
         review_history: f.get("history") === "all" ? "all" : "from_link",
       }),
     touches: ["settings", "overview"],
-    said: t`Saved`,
-    proof: true,
+    text: t`Saved`,
+    reauth: true,
   });
   if (!data) return null;
   const zone = data.time_zone === "UTC" ? here() : data.time_zone;

@@ -3,23 +3,14 @@ import { Link } from "@tanstack/react-router";
 import type { Cashflow } from "#/api/cashflow";
 import type { Overview } from "#/api/overview";
 import { dayShort } from "#/lib/dates";
+import { countOf, inOrder } from "#/parts/alerts";
 import { sentence } from "#/parts/edit";
 import { RecoveryItem, useRecoveryCodes } from "#/parts/Recovery";
 import { Card } from "#/ui/Card";
-import { Fresh, Tile } from "#/ui/Chip";
+import { Freshness, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
 import { upToDate, withoutCategory } from "./figures";
-
-/** The kinds of alerts, in the order in which they are listed. */
-const kindsOfAlerts: readonly (readonly [keyof Overview["findings"], (n: number) => string])[] = [
-  ["duplicate", (n) => plural(n, { one: "# duplicate charge", other: "# duplicate charges" })],
-  ["unusual", (n) => plural(n, { one: "# unusual", other: "# unusual" })],
-  ["missed", (n) => plural(n, { one: "# missed", other: "# missed" })],
-  ["price_change", (n) => plural(n, { one: "# price change", other: "# price changes" })],
-  ["gap", (n) => plural(n, { one: "# balance mismatch", other: "# balance mismatches" })],
-  ["refund", (n) => plural(n, { one: "# refund", other: "# refunds" })],
-];
 
 /** How many banks sync, and the day of the latest transaction. */
 function freshness(banks: number, newest: string | undefined, today: string): string {
@@ -33,16 +24,17 @@ function freshness(banks: number, newest: string | undefined, today: string): st
 /** Everything that waits for a person, each with a link; below it how up to date the banks are. */
 export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashflow["notes"] }) {
   const broken = o.connections.filter((c) => c.status === "error" || c.status === "pending_reauth");
-  const fine = o.connections.filter((c) => upToDate(c, o.today));
-  const links = o.links?.proposed ?? 0;
+  const current = o.connections.filter((c) => upToDate(c, o.today));
+  const links = (o.links?.proposed ?? 0) + (o.links?.unsure ?? 0);
   const twice = notes.find((n) => n.code === "links_proposed");
   const newest = o.connections
     .map((c) => c.latest_date ?? "")
     .sort()
     .at(-1);
   const plans = o.agents?.plans_waiting ?? 0;
-  const kinds = kindsOfAlerts.filter(([kind]) => o.findings[kind] > 0);
-  const found = kinds.reduce((n, [kind]) => n + o.findings[kind], 0);
+  const alerts: Record<string, number> = o.findings;
+  const kinds = inOrder(Object.keys(alerts).filter((kind) => alerts[kind]));
+  const found = kinds.reduce((n, kind) => n + (alerts[kind] ?? 0), 0);
   const rules = o.rules.proposed;
   const unfiled = o.uncategorized ?? 0;
   const codes = useRecoveryCodes();
@@ -55,7 +47,9 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
       aside={count || undefined}
       flush
       foot={
-        o.connections.length > 0 && <Fresh old={fine.length === 0}>{freshness(fine.length, newest, o.today)}</Fresh>
+        o.connections.length > 0 && (
+          <Freshness old={current.length === 0}>{freshness(current.length, newest, o.today)}</Freshness>
+        )
       }
     >
       <Lines>
@@ -110,7 +104,7 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
           <Item
             mark={<Tile tone={8} icon="eye" />}
             name={plural(found, { one: "# alert", other: "# alerts" })}
-            hint={kinds.map(([kind, words]) => words(o.findings[kind])).join(", ")}
+            hint={kinds.map((kind) => countOf(kind, alerts[kind] ?? 0)).join(", ")}
             open={(name) => (
               <Link to="/review/alerts" search={{}}>
                 {name}
@@ -176,7 +170,9 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
           <Item
             mark={<Tile tone={1} icon="check" />}
             name={t`You’re all caught up`}
-            hint={fine.length > 0 ? t`Everything is reviewed and all banks are up to date` : t`Everything is reviewed`}
+            hint={
+              current.length > 0 ? t`Everything is reviewed and all banks are up to date` : t`Everything is reviewed`
+            }
           />
         )}
       </Lines>

@@ -8,18 +8,16 @@ import { overview } from "#/api/overview";
 import { summary } from "#/api/transactions";
 import { Months } from "#/charts/Months";
 import { firstDay, lastDay, localDay, monthAbbr, monthName, monthOf, shift } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { compact } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { Stepper } from "#/parts/Stepper";
-import { Top } from "#/parts/Top";
 import { useMoney } from "#/ui/Amount";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { each } from "#/ui/Guard";
 import { stale } from "#/ui/Page";
-import { Against } from "./Against";
-import { Balances } from "./Balances";
 import { mainCurrency, openedOn, thirteen } from "./figures";
 import { Needs } from "./Needs";
 import css from "./OverviewPage.module.css";
@@ -27,7 +25,9 @@ import { ThisMonth } from "./ThisMonth";
 import { WentTo } from "./WentTo";
 
 /** At the end of the page, so its script comes after the rest. */
-const Lately = lazy(() => import("./Lately").then((m) => ({ default: m.Lately })));
+const Against = lazy(() => import("./Against").then((m) => ({ default: m.Against })));
+const Balances = lazy(() => import("./Balances").then((m) => ({ default: m.Balances })));
+const RecentChanges = lazy(() => import("./RecentChanges").then((m) => ({ default: m.RecentChanges })));
 const Welcome = lazy(() => import("./Welcome").then((m) => ({ default: m.Welcome })));
 
 /** The month so far, what needs attention, and where the money went. */
@@ -35,7 +35,7 @@ const step = "month";
 
 export function OverviewPage() {
   const go = useNavigate({ from: "/" });
-  const asked = useSearch({ from: "/" }).month;
+  const requested = useSearch({ from: "/" }).month;
   const { data, error, refetch } = useQuery(overview);
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
@@ -43,8 +43,8 @@ export function OverviewPage() {
   const today = data?.today ?? localDay(new Date());
   const newest = monthOf(today);
   const opened = openedOn(today, data?.data.last_date);
-  const month = asked ?? opened;
-  // One call has the days of all thirteen months, and of the chosen one with the one before it.
+  const month = requested ?? opened;
+  // One call has the days of all 13 months, and so those of the chosen month and of the one before it.
   const first = shift(newest, -12) < shift(month, -1) ? shift(newest, -12) : shift(month, -1);
   const days = useQuery(summary({ group_by: ["day"], start_date: firstDay(first), end_date: lastDay(newest) }));
   const flow = useQuery(
@@ -72,7 +72,7 @@ export function OverviewPage() {
   const books = { first: data?.data.first_date, last: data?.data.last_date };
   return (
     <>
-      <Top title={t`Overview`}>
+      <PageHeader title={t`Overview`}>
         <Stepper
           name={monthName(month)}
           short={`${monthAbbr(month)} ${month.slice(0, 4)}`}
@@ -81,7 +81,7 @@ export function OverviewPage() {
           onBack={() => choose(shift(month, -1))}
           onOn={() => choose(shift(month, 1))}
         />
-      </Top>
+      </PageHeader>
       <div className={css.page} {...stale(flow.isPlaceholderData)}>
         {trouble && (
           <Fault
@@ -94,13 +94,13 @@ export function OverviewPage() {
           <>
             <div className={css.wide}>
               <Card>
-                <Bones tall />
-                <Bones tall />
+                <Skeleton tall />
+                <Skeleton tall />
               </Card>
             </div>
             <div className={css.narrow}>
               <Card>
-                <Bones rows={5} />
+                <Skeleton rows={5} />
               </Card>
             </div>
           </>
@@ -143,8 +143,8 @@ export function OverviewPage() {
                       axis={(c) => (hidden ? "" : compact(c, currency))}
                     />
                   </Card>
-                  <Suspense fallback={<Bones rows={4} />}>
-                    <Lately />
+                  <Suspense fallback={<Skeleton rows={4} />}>
+                    <RecentChanges />
                   </Suspense>
                 </>,
               )}
@@ -153,19 +153,21 @@ export function OverviewPage() {
               {each(
                 <>
                   <div className={css.second}>
-                    {data ? <Needs overview={data} notes={flow.data.notes} /> : <Bones rows={4} />}
+                    {data ? <Needs overview={data} notes={flow.data.notes} /> : <Skeleton rows={4} />}
                   </div>
                   <div className={css.third}>
-                    <Against
-                      month={month}
-                      today={today}
-                      currency={currency}
-                      flow={shown}
-                      period={flow.data.period}
-                      books={books}
-                    />
+                    <Suspense fallback={<Skeleton rows={6} />}>
+                      <Against
+                        month={month}
+                        today={today}
+                        currency={currency}
+                        flow={shown}
+                        period={flow.data.period}
+                        books={books}
+                      />
+                    </Suspense>
                   </div>
-                  {data && <Balances overview={data} />}
+                  <Suspense fallback={<Skeleton rows={3} />}>{data && <Balances overview={data} />}</Suspense>
                 </>,
               )}
             </div>

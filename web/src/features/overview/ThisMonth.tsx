@@ -6,8 +6,8 @@ import type { Cashflow, CashflowCurrency } from "#/api/cashflow";
 import { countOf, type Group } from "#/api/transactions";
 import { Pace } from "#/charts/Pace";
 import { daysIn, firstDay, lastDay, monthOf, monthWord, shift } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { abs, cents, compact } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { transactions } from "#/lib/words";
 import { type Books, nothingIn, reaches, showMonth } from "#/parts/empty";
 import { Figures, Than } from "#/parts/Figures";
@@ -37,7 +37,7 @@ function compared(amount: string, month: string, better: boolean, running: boole
   return better ? t`${amount} better than ${month}` : t`${amount} worse than ${month}`;
 }
 
-/** Money in and out of the month, compared with the month before. */
+/** The month's money in and money out, compared with the month before. */
 export function ThisMonth(p: Props) {
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
@@ -48,8 +48,8 @@ export function ThisMonth(p: Props) {
   const s = p.sums;
   const listed = useQuery(countOf({ start_date: rows.from, end_date: rows.to })).data?.count ?? 0;
   const left = listed - [s, ...p.others].reduce((n, o) => n + (o?.count ?? 0), 0);
-  // A month before the first transaction has no data, so nothing is compared with it.
-  const known = reaches(p.books, lastDay(before));
+  // Of a month before the first transaction, or the one that it is in, data is missing: nothing is compared with it.
+  const known = reaches(p.books, firstDay(before));
   const ahead = known ? cents(s?.change?.net ?? 0) : 0n;
   const moved = [s, ...p.others].some((o) => o && o.count > 0);
   const now = pace(p.days, p.month, p.currency, day);
@@ -121,6 +121,7 @@ export function ThisMonth(p: Props) {
         <Pace
           now={{ name: monthWord(p.month), sums: now }}
           before={{ name: monthWord(before), sums: then }}
+          days={daysIn(p.month)}
           say={(c) => money(c, p.currency)}
           axis={(c) => (hidden ? "" : compact(c, p.currency))}
         />

@@ -4,22 +4,21 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { runningSyncs } from "#/api/connections";
 import type { Overview } from "#/api/overview";
+import { bankProviders, linkable } from "#/api/providers";
 import { session } from "#/api/session";
-import { providers } from "#/api/settings";
-import { linkBank, useSync } from "#/parts/banks";
+import { useSync } from "#/parts/banks";
+import { LinkBank } from "#/parts/LinkBank";
+import { NoProvider } from "#/parts/NoProvider";
+import { PageHeader } from "#/parts/PageHeader";
 import { RecoveryItem, useRecoveryCodes } from "#/parts/Recovery";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Syncing } from "#/parts/Syncing";
-import { Top } from "#/parts/Top";
-import { Button } from "#/ui/Button";
 import { Card, Empty } from "#/ui/Card";
 import { Tile } from "#/ui/Chip";
 import { Fields, Note } from "#/ui/Form";
 import { Item, Lines } from "#/ui/Lines";
 import { Grid, Page } from "#/ui/Page";
 import { Begin } from "./Begin";
-
-const names = { plaid: "Plaid", teller: "Teller" } as const;
 
 /** The first minute: an empty household, three ways to add transactions, and the settings to choose first. */
 export function Welcome({ overview: o }: { overview: Overview }) {
@@ -29,7 +28,7 @@ export function Welcome({ overview: o }: { overview: Overview }) {
   const codes = useRecoveryCodes();
   return (
     <>
-      <Top title={who ? t`Welcome, ${who}` : t`Welcome`} />
+      <PageHeader title={who ? t`Welcome, ${who}` : t`Welcome`} />
       <Page>
         {linked ? (
           <Arriving />
@@ -39,7 +38,7 @@ export function Welcome({ overview: o }: { overview: Overview }) {
           </Empty>
         )}
         <LookOnly />
-        {!linked && can.write && <Ways />}
+        {!linked && can.write && <ConnectOptions />}
         {can.known && <Begin may={can.admin} />}
         {can.write && (
           <Card title={t`Next steps`} flush>
@@ -73,9 +72,9 @@ export function Welcome({ overview: o }: { overview: Overview }) {
   );
 }
 
-function Ways() {
-  const { data } = useQuery(providers);
-  const ways = (["plaid", "teller"] as const).filter((p) => data?.[p].configured);
+function ConnectOptions() {
+  const { data } = useQuery(bankProviders);
+  const configured = linkable(data ?? []);
   return (
     <Grid>
       <Card>
@@ -88,17 +87,13 @@ function Ways() {
             <Trans>Sign in at your bank and new transactions arrive automatically. Takes about three minutes.</Trans>
           </p>
           <span className="row wrap">
-            {ways.map((p, i) => (
-              <Button key={p} kind={i === 0 ? "filled" : "plain"} onClick={() => void linkBank(p, "/")}>
-                {i === 0 ? t`Connect a bank` : t`Use ${{ provider: names[p] }}`}
-              </Button>
+            {configured.map((p, i) => (
+              <LinkBank key={p.name} offer={p} kind={i === 0 ? "filled" : "plain"} path="/">
+                {i === 0 ? t`Connect a bank` : t`Use ${{ provider: p.title }}`}
+              </LinkBank>
             ))}
           </span>
-          {data && ways.length === 0 && (
-            <p className="small dim">
-              <Trans>First, an admin needs to set up Plaid or Teller in Settings.</Trans>
-            </p>
-          )}
+          {data && configured.length === 0 && <NoProvider all={data} />}
         </Fields>
       </Card>
       <Card>
@@ -108,7 +103,7 @@ function Ways() {
             <Trans>Import a statement</Trans>
           </h2>
           <p className="dim">
-            <Trans>Upload a CSV from any bank. You’ll see a preview before anything is saved.</Trans>
+            <Trans>Upload a file from any bank. You’ll see a preview before anything is saved.</Trans>
           </p>
           <Link className="link" to="/import" search={{}}>
             <Trans>Choose file</Trans>

@@ -5,11 +5,11 @@ import type { CashflowCurrency } from "#/api/cashflow";
 import { fold, moves } from "#/charts/flow";
 import { Sankey } from "#/charts/Sankey";
 import { firstDay, lastDay, monthWord } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { type Cents, cents, rounded } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { useCategories } from "#/parts/categories";
 import type { Books } from "#/parts/empty";
-import { flowOf, useWay } from "#/parts/flow";
+import { flowOf, middleOf, middleWord, refundsWord, useWay } from "#/parts/flow";
 import { Nothing } from "#/parts/Nothing";
 import { useMoney } from "#/ui/Amount";
 import { Card } from "#/ui/Card";
@@ -35,6 +35,7 @@ export function WentTo({ month, flow, currency, books, onChoose }: Props) {
       flowOf(flow, (s) => look(s).tone),
       { in: 5, out: 8 },
     );
+  const middle = drawn && middleOf(drawn, cents(flow.money_in));
   return (
     <Card
       title={t`Where your money went`}
@@ -47,14 +48,17 @@ export function WentTo({ month, flow, currency, books, onChoose }: Props) {
         </>
       }
     >
-      {drawn && flow && moves(drawn) ? (
-        <Sankey
-          flow={drawn}
-          hub={t`Money in ${{ amount: brief(cents(flow.money_in)) }}`}
-          say={(c) => money(c, currency)}
-          brief={brief}
-          way={way}
-        />
+      {drawn && middle && moves(drawn) ? (
+        <>
+          <Sankey
+            flow={drawn}
+            hub={middleWord(middle, brief(middle.all))}
+            say={(c) => money(c, currency)}
+            brief={brief}
+            way={way}
+          />
+          {middle.refunds > 0n && <p className="small dim">{refundsWord(money(middle.refunds, currency))}</p>}
+        </>
       ) : (
         <Nothing
           days={{ from: firstDay(month), to: lastDay(month), name: monthWord(month) }}

@@ -2,6 +2,7 @@ import { plural } from "@lingui/core/macro";
 import type { Group } from "#/api/transactions";
 import { daysIn, monthOf, ordinal, shift } from "#/lib/dates";
 import { abs, type Cents, cents } from "#/lib/money";
+import { fromFiles } from "#/lib/provider";
 
 /** The currency that a screen shows first: the one with most transactions. */
 export function mainCurrency(groups: Group[]): string | null {
@@ -10,7 +11,7 @@ export function mainCurrency(groups: Group[]): string | null {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
 }
 
-/** The thirteen months that end with this one, also those without a transaction; groups are by day. */
+/** The 13 months that end with this one, also those without a transaction; groups are by day. */
 export function thirteen(days: Group[], last: string, currency: string) {
   const by = new Map(Array.from({ length: 13 }, (_, i) => [shift(last, i - 12), { in: 0n, out: 0n }]));
   for (const g of days) {
@@ -53,7 +54,7 @@ export function upToDate(
   today: string,
 ): boolean {
   if (bank.status !== "active") return false;
-  if (bank.provider !== "csv") return true;
+  if (!fromFiles(bank)) return true;
   return bank.latest_date !== null && ordinal(today) - ordinal(bank.latest_date) <= statementDays;
 }
 

@@ -9,16 +9,16 @@ import { overview } from "#/api/overview";
 import { type Contract, contract } from "#/api/recurring";
 import { Steps } from "#/charts/Steps";
 import { dayShort, localDay } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { abs, cents, compact } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { PageHeader } from "#/parts/PageHeader";
 import { useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Amount, Figure, useMoney } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Badge, Tile } from "#/ui/Chip";
 import { Field } from "#/ui/Field";
 import { Item, Lines } from "#/ui/Lines";
@@ -37,7 +37,7 @@ export function ContractPage() {
   const gone = error instanceof ApiError && error.status === 404;
   return (
     <>
-      {!data && <Top title={t`Recurring payment`} />}
+      {!data && <PageHeader title={t`Recurring payment`} />}
       {gone && (
         <Page>
           <Card>
@@ -53,7 +53,7 @@ export function ContractPage() {
         </Page>
       )}
       {error && !gone && <Fault error={error} what={t`the recurring payment`} retry={() => void refetch()} />}
-      {!data && !error && <Bones rows={6} />}
+      {!data && !error && <Skeleton rows={6} />}
       {data && <One contract={data} />}
     </>
   );
@@ -77,13 +77,13 @@ function One({ contract: r }: { contract: Contract }) {
   const until = r.next_date ? today : r.last_date;
   return (
     <>
-      <Top title={called(r)}>
+      <PageHeader title={called(r)}>
         {may && (
           <Button onClick={() => setNames(true)}>
             <Trans>Rename</Trans>
           </Button>
         )}
-      </Top>
+      </PageHeader>
       <Page
         aside={
           <>

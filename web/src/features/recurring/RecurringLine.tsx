@@ -10,15 +10,15 @@ import { Icon } from "#/ui/Icon";
 import { Item } from "#/ui/Lines";
 import { useDecide } from "./decide";
 import css from "./RecurringPage.module.css";
-import { called, change, newsOf, when } from "./words";
+import { called, change, recentChangeOf, when } from "./words";
 
-/** A recurring payment: its amount, when it is due, and its price change while that is news. It opens its page. */
+/** A recurring payment: its amount, when it is due, and its price change while that is recent. It opens its page. */
 export function RecurringLine({ one: r, today, writes }: { one: Recurring; today: string; writes: boolean }) {
   const { look } = useCategories();
   const money = useMoney();
   const decide = useDecide(r);
-  const news = newsOf(r, today);
-  const price = news && change(r, news, today, (n) => money(n, r.iso_currency_code));
+  const recentChange = recentChangeOf(r, today);
+  const price = recentChange && change(r, recentChange, today, (n) => money(n, r.iso_currency_code));
   const dismissed = r.state === "dismissed";
   return (
     <Item

@@ -7,10 +7,10 @@ import { type Recurring, recurring } from "#/api/recurring";
 import { localDay } from "#/lib/dates";
 import type { Purse } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { useMoney } from "#/ui/Amount";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Fold, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { RecurringLine } from "./RecurringLine";
@@ -36,13 +36,16 @@ export function RecurringPage() {
   const late = s.groups.flatMap((g) => g.rows).filter((r) => r.status === "late").length;
   return (
     <>
-      <Top title={t`Recurring`} sub={late > 0 ? plural(late, { one: "# overdue", other: "# overdue" }) : undefined} />
+      <PageHeader
+        title={t`Recurring`}
+        sub={late > 0 ? plural(late, { one: "# overdue", other: "# overdue" }) : undefined}
+      />
       <Page>
         <LookOnly />
         {error && <Fault error={error} what={t`recurring payments`} retry={() => void refetch()} />}
         {!data && !error && (
           <Card>
-            <Bones rows={6} />
+            <Skeleton rows={6} />
           </Card>
         )}
         {data?.length === 0 && (
@@ -114,8 +117,8 @@ export function RecurringPage() {
 /** What a group comes to, by currency. */
 function Sums({ rows }: { rows: readonly Recurring[] }) {
   const money = useMoney();
-  const said = (p: Purse) => [...p].map(([currency, n]) => money(n, currency)).join(" + ");
-  const amount = said(monthly(rows));
+  const sumText = (p: Purse) => [...p].map(([currency, n]) => money(n, currency)).join(" + ");
+  const amount = sumText(monthly(rows));
   return (
     <span className={css.end}>
       <span>
@@ -124,7 +127,7 @@ function Sums({ rows }: { rows: readonly Recurring[] }) {
         </Trans>
       </span>
       <span className="desk">
-        <Trans>{{ amount: said(yearly(rows)) }} per year</Trans>
+        <Trans>{{ amount: sumText(yearly(rows)) }} per year</Trans>
       </span>
     </span>
   );

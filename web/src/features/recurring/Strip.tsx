@@ -27,7 +27,7 @@ export function Strip({ groups, today }: { groups: readonly Group[]; today: stri
       ahead?.days.flatMap((d) =>
         d.items.filter((i) => i.iso_currency_code === currency && !i.transfer && i.amount > 0),
       ) ?? [];
-    const news = priceChanges(one(costs), today);
+    const priceChange = priceChanges(one(costs), today);
     const earned = monthly(one(income)).get(currency) ?? 0n;
     return (
       <Stats
@@ -55,13 +55,13 @@ export function Strip({ groups, today }: { groups: readonly Group[]; today: stri
           },
           {
             name: t`Price changes`,
-            value: <span className={css.count}>{number(news.count)}</span>,
+            value: <span className={css.count}>{number(priceChange.count)}</span>,
             hint:
-              news.count === 0
+              priceChange.count === 0
                 ? t`in the last 90 days`
-                : news.by < 0n
-                  ? t`${{ amount: money(-news.by, currency) }} less per year`
-                  : t`${{ amount: money(news.by, currency) }} more per year`,
+                : priceChange.by < 0n
+                  ? t`${{ amount: money(-priceChange.by, currency) }} less per year`
+                  : t`${{ amount: money(priceChange.by, currency) }} more per year`,
           },
         ]}
       />

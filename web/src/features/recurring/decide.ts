@@ -1,14 +1,14 @@
 import { t } from "@lingui/core/macro";
 import { changeRecurring, type Recurring } from "#/api/recurring";
-import { useDeed } from "#/parts/deed";
+import { useAction } from "#/parts/useAction";
 import { called } from "./words";
 
 /** Confirms, dismisses, restores or renames a recurring payment. */
 export const useDecide = (r: Pick<Recurring, "id" | "name" | "payee_name">) =>
-  useDeed({
+  useAction({
     act: (v: { state?: Recurring["state"]; name?: string | null }) => changeRecurring({ id: r.id, ...v }),
     touches: ["recurring", "changes"],
-    said: (_, v) =>
+    text: (_, v) =>
       v.state === "confirmed"
         ? t`${{ name: called(r) }} confirmed`
         : v.state === "dismissed"

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Recurring } from "#/api/recurring";
 import { money } from "#/lib/money";
-import { called, change, monthly, newsOf, priceChanges, prices, sorted, when, yearly } from "./words";
+import { called, change, monthly, priceChanges, prices, recentChangeOf, sorted, when, yearly } from "./words";
 
 const one = (r: Partial<Recurring>): Recurring =>
   ({
@@ -58,8 +58,8 @@ test("a price change has both prices, and asks for a look only while it is news 
   });
   expect(change(one({ direction: "in" }), increase, today, say).mood).toBe("in");
   expect(change(one({}), { ...increase, date: "2024-05-13" }, today, say).mood).toBe("plain");
-  expect(newsOf(one({ price_changes: [increase] }), today)).toBe(increase);
-  expect(newsOf(one({ price_changes: [{ ...increase, date: "2024-05-13" }] }), today)).toBeUndefined();
+  expect(recentChangeOf(one({ price_changes: [increase] }), today)).toBe(increase);
+  expect(recentChangeOf(one({ price_changes: [{ ...increase, date: "2024-05-13" }] }), today)).toBeUndefined();
   expect(priceChanges([one({ price_changes: [increase] }), one({})], today)).toEqual({ count: 1, by: 1200n });
 });
 

@@ -40,19 +40,19 @@ export function when(r: Recurring, today: string): string {
   return r.status === "late" ? t`${{ often: cadence }} · due ${day}` : t`${{ often: cadence }} · next ${day}`;
 }
 
-const recent = 90; // days in which a price change is news
+const recent = 90; // days in which a price change counts as recent
 
 type Change = Recurring["price_changes"][number];
 
-/** Whether a price change is news: a rise asks for a look only then. */
-export const isNews = (c: Pick<Change, "date">, today: string) => ordinal(today) - ordinal(c.date) <= recent;
+/** Whether a price change is recent: a rise asks for a look only then. */
+export const isRecent = (c: Pick<Change, "date">, today: string) => ordinal(today) - ordinal(c.date) <= recent;
 
 /** A price change: both prices, since when, and whether it is good, wants a look, or is long ago. */
 export function change(r: Recurring, c: Change, today: string, say: (n: Cents) => string) {
   const [before, after] = [abs(cents(c.before)), abs(cents(c.after))];
   const day = dayShort(c.date, today);
   const worse = after > before === (r.direction === "out");
-  const mood: "warn" | "in" | "plain" = !isNews(c, today) ? "plain" : worse ? "warn" : "in";
+  const mood: "warn" | "in" | "plain" = !isRecent(c, today) ? "plain" : worse ? "warn" : "in";
   return {
     prices: `${say(before)} → ${say(after)}`,
     since: c.provisional ? t`Since ${day}, first time` : t`Since ${day}`,
@@ -62,10 +62,10 @@ export function change(r: Recurring, c: Change, today: string, say: (n: Cents) =
   };
 }
 
-/** The newest price change, if it is news. */
-export const newsOf = (r: Recurring, today: string): Change | undefined => {
+/** The newest price change, if it is recent. */
+export const recentChangeOf = (r: Recurring, today: string): Change | undefined => {
   const c = r.price_changes[0];
-  return c && isNews(c, today) ? c : undefined;
+  return c && isRecent(c, today) ? c : undefined;
 };
 
 const order: readonly Group[] = ["subscription", "bill", "loan", "income", "saving"];
@@ -92,15 +92,15 @@ export const monthly = (rows: readonly Recurring[]): Purse =>
 export const yearly = (rows: readonly Recurring[]): Purse =>
   rows.reduce((p: Purse, r) => add(p, r.iso_currency_code, size(r)), new Map());
 
-/** What the price changes of these add to a year: those that are news, by their cadence. */
+/** What the price changes of these add to a year: those that are recent, by their cadence. */
 export function priceChanges(rows: readonly Recurring[], today: string): { count: number; by: Cents } {
-  const news = rows.flatMap((r) => {
-    const c = newsOf(r, today);
+  const recentChanges = rows.flatMap((r) => {
+    const c = recentChangeOf(r, today);
     if (!c || cents(r.amount) === 0n) return [];
     const times = cents(r.yearly_amount) / cents(r.amount);
     return [(abs(cents(c.after)) - abs(cents(c.before))) * times];
   });
-  return { count: news.length, by: news.reduce((a, b) => a + b, 0n) };
+  return { count: recentChanges.length, by: recentChanges.reduce((a, b) => a + b, 0n) };
 }
 
 /** The price over time, oldest first: from the first payment on, and from each change on. */

@@ -5,22 +5,24 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { deleteReport, markRead, type Report, reports } from "#/api/reports";
 import { moment } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
+import { authorOfChange } from "#/parts/author";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
-import { actorOf } from "#/parts/maker";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { useAction } from "#/parts/useAction";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
-import { Seal } from "#/ui/Seal";
 import { Markdown } from "./Markdown";
 import { opening } from "./markdown";
 
-const seal = (r: Report) => <Seal maker={actorOf({ actor_type: r.author_type, actor_name: "" })} large />;
+const authorBadge = (r: Report) => (
+  <AuthorBadge author={authorOfChange({ actor_type: r.author_type, actor_name: "" })} large />
+);
 
 /** The reports of agents and people for the household, shown in place. */
 export function ReportsPage() {
@@ -31,7 +33,7 @@ export function ReportsPage() {
   const unread = all.filter((r) => !r.read_at).length;
   const lines = (
     <Card title={chosen ? t`All reports` : undefined} flush>
-      {!list.data && !list.error && <Bones rows={6} />}
+      {!list.data && !list.error && <Skeleton rows={6} />}
       {list.data && all.length === 0 && (
         <Empty
           title={t`No reports yet`}
@@ -48,7 +50,7 @@ export function ReportsPage() {
         {all.map((r) => (
           <Item
             key={r.id}
-            mark={seal(r)}
+            mark={authorBadge(r)}
             name={<bdi>{r.title}</bdi>}
             hint={chosen ? moment(r.created_at) : <span className="cut">{opening(r.body) || "\u00a0"}</span>}
             end={
@@ -78,7 +80,10 @@ export function ReportsPage() {
   );
   return (
     <>
-      <Top title={t`Reports`} sub={unread > 0 ? plural(unread, { one: "# unread", other: "# unread" }) : undefined} />
+      <PageHeader
+        title={t`Reports`}
+        sub={unread > 0 ? plural(unread, { one: "# unread", other: "# unread" }) : undefined}
+      />
       <Page aside={chosen && lines}>
         <LookOnly />
         {list.error && <Fault error={list.error} what={t`reports`} retry={() => void list.refetch()} />}
@@ -92,26 +97,26 @@ function Reading({ report }: { report: Report }) {
   const go = useNavigate({ from: "/reports" });
   const { write } = useCan();
   const [asks, ask] = useState(false);
-  const mark = useDeed({ act: markRead, touches: ["reports", "overview"] });
-  const remove = useDeed({
+  const mark = useAction({ act: markRead, touches: ["reports", "overview"] });
+  const remove = useAction({
     act: () => deleteReport(report.id),
     touches: ["reports", "overview"],
-    said: t`Report deleted`,
+    text: t`Report deleted`,
   });
-  const fresh = write && !report.read_at;
+  const isUnread = write && !report.read_at;
   const { mutate } = mark;
   // Opening a report is reading it; someone who marks it as unread afterwards has the last word.
-  const [seen, see] = useState(false);
+  const [marked, setMarked] = useState(false);
   useEffect(() => {
-    if (!fresh || seen) return;
-    see(true);
+    if (!isUnread || marked) return;
+    setMarked(true);
     mutate({ id: report.id, read: true });
-  }, [fresh, seen, report.id, mutate]);
+  }, [isUnread, marked, report.id, mutate]);
   return (
     <Card
       title={
         <span className="row">
-          {seal(report)}
+          {authorBadge(report)}
           <bdi>{report.title}</bdi>
         </span>
       }

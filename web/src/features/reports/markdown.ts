@@ -84,15 +84,15 @@ function list(lines: string[], from: number, out: Block[], depth: number): numbe
   for (; i < lines.length; i++) {
     const s = lines[i] as string;
     const m = marker.exec(s);
-    const mine = items.at(-1);
+    const current = items.at(-1);
     if (m && (m[1] as string).length <= edge + 1) {
       if (/\d/.test(m[2] as string) !== numbered || (m[1] as string).length < edge) break;
       items.push([m[3] ?? ""]);
     } else if (blank(s)) {
       const next = lines[i + 1];
       if (blank(next) || (indent(next as string) <= edge && !marker.test(next as string))) break;
-      mine?.push("");
-    } else if (indent(s) > edge || !begins(s)) mine?.push(s.slice(Math.min(indent(s), edge + 2)));
+      current?.push("");
+    } else if (indent(s) > edge || !begins(s)) current?.push(s.slice(Math.min(indent(s), edge + 2)));
     else break;
   }
   const start = numbered ? Number.parseInt(first[2] as string, 10) : null;

@@ -64,10 +64,9 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
           <span className="cut strong">
             <bdi>{g.payee_name}</bdi>
           </span>
-          <span className="cut small dim">
-            {about.join(" · ")}
-            {about.length > 0 && wording && " · "}
-            <bdi>{wording}</bdi>
+          <span className={`small dim ${css.about}`}>
+            {about.length > 0 && <span>{about.join(" · ")}</span>}
+            {wording && <bdi className="cut">{wording}</bdi>}
           </span>
         </button>
         <div className={css.suggested}>
@@ -79,10 +78,10 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
               title={t`Change category (C)`}
               onClick={(e) => on.onFile(g, e.currentTarget)}
             >
-              <Chip name={filed} maker={g.files?.maker} />
+              <Chip name={filed} author={g.files?.author} />
             </button>
           ) : (
-            <Chip name={filed} maker={g.files?.maker} />
+            <Chip name={filed} author={g.files?.author} />
           )}
           <span className="small dim">{reasonOf(g)}</span>
         </div>

@@ -5,19 +5,19 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { ApiError } from "#/api/client";
-import { mostPayees, reviewGroups } from "#/api/review";
+import { maxPayees, reviewGroups } from "#/api/review";
 import { session } from "#/api/session";
 import { useKeys } from "#/lib/keys";
-import { useSteady } from "#/lib/steady";
+import { useEventCallback } from "#/lib/useEventCallback";
 import { transactions } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
-import { deeds } from "#/parts/deeds";
 import { useBulk, useCloseReviews, useUndoKeys } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { undoStack } from "#/parts/undoStack";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { each } from "#/ui/Guard";
 import { type Choice, PickerAt } from "#/ui/Picker";
 import { toasts } from "#/ui/toasts";
@@ -29,7 +29,7 @@ import css from "./ReviewPage.module.css";
 import { Side } from "./Side";
 import { approved, approvedAll, categorized, sizeOf, skipped } from "./words";
 
-const most = 20; // payees of a part that are drawn before the others
+const limit = 20; // payees of a part that are drawn before the others
 
 export function ReviewPage() {
   const client = useQueryClient();
@@ -47,7 +47,7 @@ export function ReviewPage() {
   const [changes, setChanges] = useState<{ id: string; payments: number }[]>([]);
   const [picked, setPicked] = useState<string[]>([]);
   /** Undoes the last step, if that was to skip a payee. */
-  const lately = useRef<(() => void) | null>(null);
+  const lastAction = useRef<(() => void) | null>(null);
   const body = useRef<HTMLDivElement>(null);
 
   const all = useMemo(
@@ -66,7 +66,7 @@ export function ReviewPage() {
   const total = waiting ? waiting.total - number(all.filter((g) => gone.has(g.key))) : undefined;
   useSameCount(total, list.dataUpdatedAt, gone.size > 0);
   // Changes that were undone since do not count. Every undo loads the review queue again, so this is counted again.
-  const closed = changes.reduce((n, c) => n + (deeds.stands(c.id) ? c.payments : 0), 0);
+  const closed = changes.reduce((n, c) => n + (undoStack.stands(c.id) ? c.payments : 0), 0);
   const at = Math.max(
     0,
     groups.findIndex((g) => g.key === chosen),
@@ -80,7 +80,7 @@ export function ReviewPage() {
   /** Closes groups as one change; they leave the list, and every count, at once. */
   const close = async (which: Group[], write: () => Promise<{ change_id: string | null; matched: number }>) => {
     if (!may) return;
-    lately.current = null;
+    lastAction.current = null;
     const keys = new Set(which.map((g) => g.key));
     const n = number(which);
     setGone((s) => new Set([...s, ...keys]));
@@ -102,18 +102,18 @@ export function ReviewPage() {
   };
   const agree = (g: Group, el?: Element | null) => {
     if (g.open) return setAnchor(el ?? body.current?.querySelector("[data-current] [data-chip]") ?? null);
-    void close([g], () => bulk.mutateAsync({ body: closing(g), said: approved(g.ready, g.payee_name) }));
+    void close([g], () => bulk.mutateAsync({ body: closing(g), text: approved(g.ready, g.payee_name) }));
   };
   const agreeToAll = (which: Group[]) => {
     const [one, ...more] = which;
     if (!one) return;
     const n = number(which);
-    const said = more.length ? approvedAll(n, which.length) : approved(n, one.payee_name);
-    void close(which, () => several.mutateAsync({ groups: closingAll(which), said }));
+    const text = more.length ? approvedAll(n, which.length) : approved(n, one.payee_name);
+    void close(which, () => several.mutateAsync({ groups: closingAll(which), text }));
   };
   const file = (g: Group, category: string) => {
     setPicked((p) => [category, ...p.filter((c) => c !== category)].slice(0, 6));
-    const how = { body: closing(g, category), said: categorized(g.ready, g.payee_name, name(category)) };
+    const how = { body: closing(g, category), text: categorized(g.ready, g.payee_name, name(category)) };
     void close([g], () => bulk.mutateAsync(how));
   };
   const pickFor = (g: Group, el: Element) => {
@@ -124,16 +124,16 @@ export function ReviewPage() {
     setLater((l) => new Set([...l, g.key]));
     goTo(groups[at + 1] ?? groups[at - 1]);
     const back = () => {
-      lately.current = null;
+      lastAction.current = null;
       toasts.dropOf([g.key]);
       setLater((l) => new Set([...l].filter((k) => k !== g.key)));
       choose(g.key);
     };
-    lately.current = back;
+    lastAction.current = back;
     toasts.say({ text: skipped(g.ready, g.payee_name), undo: back, of: [g.key] });
   };
   const showLeft = () => {
-    lately.current = null;
+    lastAction.current = null;
     toasts.dropOf([...later]);
     setLater(new Set());
   };
@@ -145,7 +145,7 @@ export function ReviewPage() {
   const undoing = useUndoKeys();
   useKeys({
     ...undoing,
-    z: () => (lately.current ?? undoing.z)(),
+    z: () => (lastAction.current ?? undoing.z)(),
     ...(may && digits),
     j: () => goTo(groups[at + 1] ?? current),
     k: () => goTo(groups[at - 1] ?? current),
@@ -157,7 +157,7 @@ export function ReviewPage() {
     r: () => current && may && makeRule(current),
     s: () => current && leave(current),
   });
-  // Likely categories of this payee come first, then those of other payees, so that fewer letters are typed.
+  // Categories that are likely for this payee come first, then those likely for others: fewer letters to type.
   const near = [current?.files?.category, ...(current?.others ?? []), ...picked, ...often];
   const place = (c: Choice) => near.indexOf(c.value) >>> 0; // the others go last
   const sorted = choices.toSorted((a, b) => place(a) - place(b));
@@ -165,14 +165,14 @@ export function ReviewPage() {
   // The payees in view are drawn first; those below follow when nothing more urgent waits.
   const drawAll = useDeferredValue(list.data !== undefined, false);
   const acts = {
-    onChoose: useSteady((g: Group) => choose(g.key)),
-    onAgree: useSteady((g: Group) => agree(g)),
-    onFile: useSteady(pickFor),
-    onOther: useSteady(file),
-    onRule: useSteady(makeRule),
+    onChoose: useEventCallback((g: Group) => choose(g.key)),
+    onAgree: useEventCallback((g: Group) => agree(g)),
+    onFile: useEventCallback(pickFor),
+    onOther: useEventCallback(file),
+    onRule: useEventCallback(makeRule),
   };
   const part = (title: string, which: Group[], agreeable: boolean) => {
-    const together = which.slice(0, mostPayees);
+    const together = which.slice(0, maxPayees);
     return (
       which.length > 0 && (
         <>
@@ -188,7 +188,7 @@ export function ReviewPage() {
             )}
           </header>
           <ul>
-            {which.slice(0, drawAll ? undefined : most).map((g) => (
+            {which.slice(0, drawAll ? undefined : limit).map((g) => (
               <GroupLine key={g.key} group={g} current={g === current} writes={may} {...acts} />
             ))}
           </ul>
@@ -204,13 +204,13 @@ export function ReviewPage() {
   ];
   return (
     <>
-      <Top title={t`Review`} sub={sub.filter(Boolean).join(", ") || undefined} />
+      <PageHeader title={t`Review`} sub={sub.filter(Boolean).join(", ") || undefined} />
       <div className={css.page}>
         <div ref={body}>
           <LookOnly />
           {list.error && <Fault error={list.error} what={t`the review queue`} retry={() => void list.refetch()} />}
           <Card flush>
-            {!list.data && !list.error && <Bones rows={10} />}
+            {!list.data && !list.error && <Skeleton rows={10} />}
             {list.data && groups.length === 0 && <Done left={left.length} onShow={showLeft} />}
             {part(
               t`Ready to approve`,

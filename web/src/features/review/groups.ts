@@ -3,10 +3,10 @@ import { msg, plural, t } from "@lingui/core/macro";
 import type { CloseGroup, ReviewGroup } from "#/api/review";
 import type { BulkBody } from "#/api/transactions";
 import { type Cents, cents } from "#/lib/money";
-import type { Maker } from "#/ui/Seal";
+import type { Author } from "#/ui/AuthorBadge";
 
 /** The category that is suggested for a payee, by whom, and how often that was right. */
-export type Suggestion = { category: string; maker: Maker | null; record: string };
+export type Suggestion = { category: string; author: Author | null; record: string };
 
 /** The transactions of one payee that are to review. */
 export type Group = ReviewGroup & {
@@ -26,10 +26,10 @@ export type Group = ReviewGroup & {
   open: boolean;
 };
 
-const most = 9;
-const few = 2; // transactions that nothing is known about but what the bank says
+const limit = 9;
+const few = 2; // transactions known only from the bank's details
 
-const makers: Record<string, Maker> = {
+const authors: Record<string, Author> = {
   rule: { kind: "rule" },
   agent: { kind: "agent" },
   user: { kind: "person" },
@@ -51,7 +51,7 @@ export function filedUnder(g: ReviewGroup): { category: string | null; count: nu
 }
 
 /** How many categories they have; uncategorized counts as one. */
-const waysOf = (g: ReviewGroup) => new Set(g.categories.map((c) => c.category)).size;
+const categoryCount = (g: ReviewGroup) => new Set(g.categories.map((c) => c.category)).size;
 
 /** Whether it is money in: then other categories are likely than for money out. */
 const comesIn = (g: ReviewGroup) => g.amounts.every((a) => cents(a.total) < 0n);
@@ -68,7 +68,7 @@ export function likely(groups: ReviewGroup[], incoming: boolean): string[] {
 
 export function groupOf(g: ReviewGroup, often: string[] = []): Group {
   const present = g.categories.filter((c) => c.category !== null);
-  const one = waysOf(g) === 1 ? present[0] : undefined;
+  const one = categoryCount(g) === 1 ? present[0] : undefined;
   const files = suggestionOf(g, one);
   const known = [...present.map((c) => c.category as string), ...(g.suggestion ? [g.suggestion.category] : [])];
   const sure = files !== null && g.pending < g.count && (g.suggestion != null || one?.source !== "provider");
@@ -78,7 +78,7 @@ export function groupOf(g: ReviewGroup, often: string[] = []): Group {
     ready: g.count - g.pending,
     sums: g.amounts.map((a) => ({ currency: a.iso_currency_code, total: cents(a.total) })),
     files,
-    others: [...new Set([...known, ...(sure ? [] : often)])].filter((c) => c !== files?.category).slice(0, most),
+    others: [...new Set([...known, ...(sure ? [] : often)])].filter((c) => c !== files?.category).slice(0, limit),
     sure,
     small: !sure && files !== null && g.pending < g.count && g.count <= few,
     open: files === null && present.length === 0,
@@ -94,31 +94,31 @@ function suggestionOf(g: ReviewGroup, one: ReviewGroup["categories"][number] | u
         one: `People chose this ${agree} of # time`,
         other: `People chose this ${agree} of # times`,
       });
-      return { category, maker: { kind: "person" }, record };
+      return { category, author: { kind: "person" }, record };
     }
     if (s.basis === "history") {
       const record = plural(s.of, {
         one: `Rules and agents: ${agree} of # time`,
         other: `Rules and agents: ${agree} of # times`,
       });
-      return { category, maker: { kind: "rule" }, record };
+      return { category, author: { kind: "rule" }, record };
     }
-    return { category, maker: null, record: t`Usual for this payee` };
+    return { category, author: null, record: t`Usual for this payee` };
   }
   if (!one?.category) return null;
   const source = i18n._(sources[one.source ?? ""] ?? msg`Current category`);
   const record = `${source} · ${t`first time`}`;
-  return { category: one.category, maker: makers[one.source ?? ""] ?? null, record };
+  return { category: one.category, author: authors[one.source ?? ""] ?? null, record };
 }
 
 /** Where the suggestion comes from, in words. */
 export function reasonOf(g: Group): string {
   if (g.files) return g.files.record;
   if (g.open) return t`No suggestion yet`;
-  const ways = waysOf(g);
-  return ways === 2
+  const count = categoryCount(g);
+  return count === 2
     ? t`Approving keeps both categories`
-    : plural(ways, { one: "Approving keeps the category", other: "Approving keeps all # categories" });
+    : plural({ ways: count }, { one: "Approving keeps the category", other: "Approving keeps all # categories" });
 }
 
 /** The category that a group gets when it is closed, if it changes. */

@@ -9,8 +9,11 @@ import { number } from "#/lib/words";
 import { settle, undo } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
 import { refusal } from "#/parts/refusals";
+import { undoStack } from "#/parts/undoStack";
 import { Button } from "#/ui/Button";
 import { Note, Progress } from "#/ui/Form";
+
+const changesOf = (r: Result) => (r.change_ids.length ? r.change_ids : r.change_id ? [r.change_id] : []);
 
 type Props = {
   id: string;
@@ -28,9 +31,12 @@ export function Applied({ id, saved, writes, onClose }: Props) {
   const [busy, setBusy] = useState(false);
   const { data: j, error, refetch } = useQuery(job(id));
   const over = j !== undefined && ended(j);
+  const made = over && j.state === "succeeded" ? (j.result as Result | null) : null;
   useEffect(() => {
-    if (over) void settle(client);
-  }, [over, client]);
+    if (!over) return;
+    if (made) undoStack.did(changesOf(made), false);
+    void settle(client);
+  }, [over, made, client]);
   if (error) return <Fault error={error} what={t`the progress`} retry={() => void refetch()} />;
   if (!j) return null;
   if (!over)
@@ -47,7 +53,7 @@ export function Applied({ id, saved, writes, onClose }: Props) {
   const r = j.result as Result | null;
   if (j.state !== "succeeded" || !r)
     return <Note mood="bad">{j.error ? refusal(j.error) : t`It was stopped before it finished.`}</Note>;
-  const ids = r.change_ids.length ? r.change_ids : r.change_id ? [r.change_id] : [];
+  const ids = changesOf(r);
   const updated = number(r.changed);
   const undoAll = async (rule: string) => {
     setBusy(true);

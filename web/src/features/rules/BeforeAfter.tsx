@@ -12,7 +12,7 @@ import { useCategories } from "#/parts/categories";
 import { refusal } from "#/parts/refusals";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Chip } from "#/ui/Chip";
 import { Note } from "#/ui/Form";
 import { Icon } from "#/ui/Icon";
@@ -65,7 +65,7 @@ export function BeforeAfter({ rehearsal: r, lacks, error }: Props) {
           {error instanceof ApiError ? refusal(error) : t`Can’t reach the server. Nothing was changed.`}
         </Note>
       ) : !r ? (
-        <Bones rows={6} />
+        <Skeleton rows={6} />
       ) : (
         <>
           <fieldset className={css.buckets} aria-label={t`Result`}>
@@ -89,7 +89,7 @@ export function BeforeAfter({ rehearsal: r, lacks, error }: Props) {
               <Row key={`${row.transaction_id} ${row.field} ${row.after} ${row.before}`} row={row} bucket={bucket} />
             ))}
           </ul>
-          {shown.length === 0 && <Note>{i18n._(nothing[bucket])}</Note>}
+          {shown.length === 0 && <Note>{i18n._(r.matched ? nothing[bucket] : unmatched)}</Note>}
         </>
       )}
     </Card>
@@ -102,6 +102,8 @@ const nothing: Record<Bucket, MessageDescriptor> = {
   held: msg`None are locked.`,
   overridden: msg`No other rule overrides this one.`,
 };
+
+const unmatched = msg`No existing transactions match.`;
 
 /** The words for a screen reader between the current value and the rule's. */
 const between: Record<Bucket, MessageDescriptor> = {
@@ -146,7 +148,7 @@ function Row({ row: r, bucket }: { row: RehearsedRow; bucket: Bucket }) {
             <Trans>empty</Trans>
           </span>
         ) : (
-          <Chip name={to} maker={bucket === "held" ? undefined : { kind: "rule" }} old={bucket === "held"} />
+          <Chip name={to} author={bucket === "held" ? undefined : { kind: "rule" }} old={bucket === "held"} />
         )}
       </span>
     </li>

@@ -12,7 +12,7 @@ import { fields, kindOf, lineWords, modes, type Names, phraseOf } from "./words"
 type Shared = { names: Names; accounts: readonly (readonly [string, string])[]; categories: Groups; busy?: boolean };
 export type Groups = readonly (readonly [string, readonly (readonly [string, string])[]])[];
 
-const fresh: Test = { field: "name", op: "contains", value: "" };
+const emptyTest: Test = { field: "name", op: "contains", value: "" };
 const joined: Record<Mode, MessageDescriptor> = { all: msg`and`, any: msg`or`, none: msg`or`, some: msg`and` };
 
 /** The conditions of a rule: lines that belong together, and groups of lines among them. */
@@ -43,11 +43,11 @@ export function Conditions(p: Shared & { group: Group; onChange: (g: Group) => v
         />
       ))}
       <div className="row">
-        <Button kind="quiet" icon="plus" onClick={() => add(fresh)}>
+        <Button kind="quiet" icon="plus" onClick={() => add(emptyTest)}>
           <Trans>Add condition</Trans>
         </Button>
         {!inner && (
-          <Button kind="quiet" icon="plus" onClick={() => add({ mode: "any", lines: [fresh] })}>
+          <Button kind="quiet" icon="plus" onClick={() => add({ mode: "any", lines: [emptyTest] })}>
             <Trans>Add group</Trans>
           </Button>
         )}
@@ -104,8 +104,8 @@ function OneLine({ line: l, word, inner, onChange, ...shared }: LineProps) {
         value={here[0]}
         onChange={(e) => {
           const [field = "name", op = "contains"] = e.target.value.split(" ");
-          const kept = kindOf({ ...l, field, op }) === kindOf(l);
-          onChange({ field, op, value: kept ? l.value : kindOf({ ...l, field, op }) === "flag" ? "true" : "" });
+          const sameKind = kindOf({ ...l, field, op }) === kindOf(l);
+          onChange({ field, op, value: sameKind ? l.value : kindOf({ ...l, field, op }) === "flag" ? "true" : "" });
         }}
       />
       <Value {...shared} test={l} onChange={(value) => onChange({ ...l, value })} />

@@ -56,10 +56,10 @@ export function Editor({ start, saved, offers, writes }: Props) {
   const set = (f: Partial<Form>) => setForm((now) => ({ ...now, ...f }));
   const missing = lacks(form);
   const spec = JSON.stringify(missing ? null : { ...specOf(form, names), name: "rehearsed" });
-  const asked = useSettled(spec);
-  const tried = useQuery({ ...rehearsal(JSON.parse(asked), saved?.id), placeholderData: keepPreviousData });
+  const settledSpec = useSettled(spec);
+  const tried = useQuery({ ...rehearsal(JSON.parse(settledSpec), saved?.id), placeholderData: keepPreviousData });
   const now = missing ? undefined : tried.data;
-  const waiting = spec !== asked || tried.isPlaceholderData || tried.isFetching;
+  const waiting = spec !== settledSpec || tried.isPlaceholderData || tried.isFetching;
   const save = useSave({ form, saved, names });
   const dirty = !saved || Object.keys(patchOf(form, saved)).length > 0;
   const edited = JSON.stringify(form) !== JSON.stringify(start) && !save.isPending && !save.isSuccess;

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Overlap, overlaps } from "#/api/rules";
 import { Fault } from "#/parts/Fault";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 
 /** How much two rules have in common, and which one wins. */
@@ -25,7 +25,7 @@ export function Overlaps({ id }: { id: string }) {
       aside={data ? plural(data.matched, { one: "matches # transaction", other: "matches # transactions" }) : undefined}
     >
       {error && <Fault error={error} what={t`overlapping rules`} retry={() => void refetch()} />}
-      {!data && !error && <Bones rows={2} />}
+      {!data && !error && <Skeleton rows={2} />}
       <Lines label={t`Overlapping rules`}>
         {data?.conflicts.length === 0 && <Item name={t`No overlapping rules`} />}
         {data?.conflicts.map((c) => (

@@ -4,14 +4,14 @@ import { Link } from "@tanstack/react-router";
 import { recorded } from "#/api/changes";
 import { deleteRule, patchRule, type Rule } from "#/api/rules";
 import { moment } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
+import { authorOfChange } from "#/parts/author";
 import { undo } from "#/parts/edit";
-import { actorOf } from "#/parts/maker";
 import { recordHint, recordOf } from "#/parts/record";
+import { useAction } from "#/parts/useAction";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
 import { Badge } from "#/ui/Chip";
 import { Item } from "#/ui/Lines";
-import { Seal } from "#/ui/Seal";
 import { toasts } from "#/ui/toasts";
 import type { Step } from "./order";
 import css from "./Rules.module.css";
@@ -32,24 +32,24 @@ function matches({ hit_count, last_hit_at }: Rule): string {
 
 type Props = { rule: Rule; writes: boolean; up: Step[] | null; down: Step[] | null };
 
-/** One rule: its author, its actions, its hits, and its menu. A proposed rule is accepted or deleted. */
+/** One rule: its author, its actions, its hits, and its menu. A suggested rule is accepted or deleted. */
 export function RuleLine({ rule: r, writes, up, down }: Props) {
   const client = useQueryClient();
   const { names } = useNames();
   const { name } = r;
-  const turn = useDeed({
+  const turn = useAction({
     act: (enabled: boolean) => recorded(patchRule(r.id, { enabled })),
     touches,
-    said: (_, enabled) => (enabled ? t`“${name}” turned on` : t`“${name}” turned off`),
+    text: (_, enabled) => (enabled ? t`“${name}” turned on` : t`“${name}” turned off`),
     change: (x) => x.change,
   });
-  const remove = useDeed({
+  const remove = useAction({
     act: () => recorded(deleteRule(r.id)),
     touches,
-    said: t`“${name}” deleted`,
+    text: t`“${name}” deleted`,
     change: (x) => x.change,
   });
-  const move = useDeed({
+  const move = useAction({
     act: async (steps: Step[]) => {
       const changes: string[] = [];
       for (const s of steps) {
@@ -62,8 +62,12 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
   });
   const busy = turn.isPending || remove.isPending || move.isPending;
   const expired = r.expires_at && Date.parse(r.expires_at) < Date.now();
-  const maker = r.created_by_name || t`someone`;
-  const made = r.is_system ? t`built-in` : r.proposed ? t`suggested by ${maker}` : t`created by ${maker}`;
+  const author = r.created_by_name || t`someone`;
+  const made = r.is_system
+    ? t`built-in`
+    : r.proposed
+      ? t`suggested by ${{ maker: author }}`
+      : t`created by ${{ maker: author }}`;
   const [act, actOn] = r.enabled
     ? [t`Turn off`, t`Turn off: ${name}`]
     : r.proposed
@@ -73,11 +77,11 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
     <Item
       below
       mark={
-        <Seal
-          maker={
+        <AuthorBadge
+          author={
             r.is_system
               ? { kind: "rule", name: "coffer" }
-              : actorOf({ actor_type: r.created_by_type, actor_name: r.created_by_name })
+              : authorOfChange({ actor_type: r.created_by_type, actor_name: r.created_by_name })
           }
           large
         />

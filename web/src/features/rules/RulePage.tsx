@@ -6,9 +6,9 @@ import { ApiError } from "#/api/client";
 import { rule, suggestions } from "#/api/rules";
 import { transaction } from "#/api/transactions";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Page } from "#/ui/Page";
 import { Applied } from "./Applied";
 import { Editor } from "./Editor";
@@ -23,7 +23,7 @@ export function NewRulePage() {
   const of = offers.isPending ? undefined : origin.data; // a transaction can be categorized without a suggestion
   return (
     <>
-      <Top title={t`New rule`} sub={of && <bdi>{t`from ${{ payee: of.merchant_name ?? of.name }}`}</bdi>} />
+      <PageHeader title={t`New rule`} sub={of && <bdi>{t`from ${{ payee: of.merchant_name ?? of.name }}`}</bdi>} />
       {can.known && !can.write && (
         <Page>
           <LookOnly />
@@ -53,7 +53,7 @@ export function RulePage() {
   if (error instanceof ApiError && error.status === 404) return <Gone />;
   return (
     <>
-      <Top title={data?.name ?? t`Rule`} />
+      <PageHeader title={data?.name ?? t`Rule`} />
       {(job || (can.known && !can.write)) && (
         <Page>
           <LookOnly />
@@ -77,7 +77,7 @@ export function RulePage() {
 /** A rule that somebody deleted, or whose making was undone. */
 const Gone = () => (
   <>
-    <Top title={t`Rule`} />
+    <PageHeader title={t`Rule`} />
     <Page>
       <Card>
         <Empty
@@ -98,7 +98,7 @@ const Gone = () => (
 const Waiting = () => (
   <Page>
     <Card>
-      <Bones rows={8} />
+      <Skeleton rows={8} />
     </Card>
   </Page>
 );

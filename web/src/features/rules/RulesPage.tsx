@@ -6,10 +6,10 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { rules } from "#/api/rules";
 import { number } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { moved } from "./order";
@@ -30,7 +30,7 @@ export function RulesPage() {
   const own = every.filter((r) => !r.is_system).length;
   return (
     <>
-      <Top
+      <PageHeader
         title={t`Rules`}
         sub={
           data
@@ -43,13 +43,13 @@ export function RulesPage() {
             <Trans>New rule</Trans>
           </Button>
         )}
-      </Top>
+      </PageHeader>
       <Page>
         <LookOnly />
         {error && <Fault error={error} what={t`rules`} retry={() => void refetch()} />}
         {!data && !error && (
           <Card>
-            <Bones rows={6} />
+            <Skeleton rows={6} />
           </Card>
         )}
         {data && own === 0 && (

@@ -5,10 +5,10 @@ import { Link } from "@tanstack/react-router";
 import { rules } from "#/api/rules";
 import { plansWaiting } from "#/api/workflows";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { Plans } from "#/parts/Plans";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Page } from "#/ui/Page";
 import { Suggested } from "./Suggested";
 
@@ -22,7 +22,10 @@ export function SuggestionsPage() {
   const count = proposed.length + (plans.data?.runs.length ?? 0);
   return (
     <>
-      <Top title={t`Review`} sub={count ? plural(count, { one: "# suggestion", other: "# suggestions" }) : undefined} />
+      <PageHeader
+        title={t`Review`}
+        sub={count ? plural(count, { one: "# suggestion", other: "# suggestions" }) : undefined}
+      />
       <Page>
         <LookOnly />
         {error && (
@@ -34,7 +37,7 @@ export function SuggestionsPage() {
         )}
         {(!list.data || !plans.data) && !error && (
           <Card>
-            <Bones rows={4} />
+            <Skeleton rows={4} />
           </Card>
         )}
         {list.data && plans.data && count === 0 && (

@@ -4,6 +4,7 @@ import { figures, summary } from "./buckets";
 
 const by = { rule_id: "1", index: null, name: "Office lunch" };
 const rehearsal = {
+  matched: 150,
   changed: 41,
   counts: { changes: 52, already_so: 246, held: 0, overridden: 16 },
   by_rule: [{ effects: [{ overridden_by: by }] }],
@@ -12,7 +13,7 @@ const rehearsal = {
 it("counts transactions, and says which rule overrides", () => {
   expect(figures(rehearsal).map((f) => [f.count, f.says])).toEqual([
     [41, "52 changes"],
-    [246, "already set"],
+    [246, "values already set"],
     [0, "none"],
     [16, "by “Office lunch”"],
   ]);

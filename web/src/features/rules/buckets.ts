@@ -37,7 +37,11 @@ export function figures(r: Rehearsal): { bucket: Bucket; count: number; says: st
           ? plural(c.changes, { one: "# change", other: "# changes" })
           : plural(r.changed, { one: "transaction", other: "transactions" }),
     },
-    { bucket: "already_so", count: c.already_so, says: t`already set` },
+    {
+      bucket: "already_so",
+      count: c.already_so,
+      says: c.already_so > r.matched ? t`values already set` : t`already set`,
+    },
     { bucket: "held", count: c.held, says: c.held ? t`set by a person` : t`none` },
     { bucket: "overridden", count: c.overridden, says: overriddenBy(overrulers(r).map((o) => o.name)) },
   ];

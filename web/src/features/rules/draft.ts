@@ -5,8 +5,8 @@ const key = () => ["rule", location.pathname + location.search].join(" ");
 
 /** The form of a draft, if it was begun from this one: the rule may have been saved otherwise meanwhile. */
 export function resumed(draft: string | null, start: Form): Form {
-  const kept = draft ? (JSON.parse(draft) as { start: Form; form: Form }) : null;
-  return kept && JSON.stringify(kept.start) === JSON.stringify(start) ? kept.form : start;
+  const stored = draft ? (JSON.parse(draft) as { start: Form; form: Form }) : null;
+  return stored && JSON.stringify(stored.start) === JSON.stringify(start) ? stored.form : start;
 }
 
 /** The text from before the page was loaded again, else the rule as it is. */

@@ -20,6 +20,10 @@ it("makes a rule from a transaction", () => {
   });
 });
 
+it("begins with what every transaction has", () => {
+  expect(blank.when.lines).toEqual([{ field: "name", op: "contains", value: "" }]);
+});
+
 it("says what is missing", () => {
   expect(lacks(blank)).toBe("Complete the conditions to see a preview.");
   const f = formFrom({ name: "Rewe", category: null }, undefined, undefined);

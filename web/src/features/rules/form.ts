@@ -9,7 +9,7 @@ export type Form = { name: string; when: Group; actions: Action[]; trigger: Rule
 
 export const blank: Form = {
   name: "",
-  when: { mode: "all", lines: [{ field: "merchant_name", op: "contains", value: "" }] },
+  when: { mode: "all", lines: [{ field: "name", op: "contains", value: "" }] },
   actions: [{ type: "set_category", category_slug: "" }],
   trigger: "on_create",
   priority: 10,
@@ -81,13 +81,13 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** The differences from the saved rule. Untouched parts are not sent, so they stay to the letter. */
 export function patchOf(f: Form, saved: Rule): RulePatch {
-  const was = formOf(saved);
+  const previous = formOf(saved);
   const patch: RulePatch = {};
-  if (f.name.trim() && f.name.trim() !== was.name) patch.name = f.name.trim();
-  if (!same(f.when, was.when)) patch.conditions = print(f.when);
-  if (!same(f.actions, was.actions)) patch.actions = f.actions;
-  if (f.trigger !== was.trigger) patch.trigger = f.trigger;
-  if (f.priority !== was.priority) patch.priority = f.priority;
+  if (f.name.trim() && f.name.trim() !== previous.name) patch.name = f.name.trim();
+  if (!same(f.when, previous.when)) patch.conditions = print(f.when);
+  if (!same(f.actions, previous.actions)) patch.actions = f.actions;
+  if (f.trigger !== previous.trigger) patch.trigger = f.trigger;
+  if (f.priority !== previous.priority) patch.priority = f.priority;
   return patch;
 }
 

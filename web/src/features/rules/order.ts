@@ -3,7 +3,7 @@ import type { Rule } from "#/api/rules";
 type Placed = Pick<Rule, "id" | "priority" | "created_at" | "is_system">;
 export type Step = { id: string; priority: number };
 
-const most = 1000;
+const maxPriority = 1000;
 
 const before = (a: Placed, b: Placed) =>
   a.priority - b.priority || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id);
@@ -19,7 +19,7 @@ export function moved(rules: readonly Placed[], at: number, by: -1 | 1): Step[] 
   if (!rule || to < 0 || to >= rules.length) return null;
   const wanted = rules.toSpliced(at, 1).toSpliced(to, 0, rule);
   const low = wanted[to - 1]?.priority ?? 0;
-  const high = wanted[to + 1]?.priority ?? Math.min(low + 1, most);
+  const high = wanted[to + 1]?.priority ?? Math.min(low + 1, maxPriority);
   if (!rule.is_system)
     for (const priority of by < 0 ? range(high, low) : range(low, high))
       if (sorted(wanted.map((r) => (r === rule ? { ...r, priority } : r)))) return [{ id: rule.id, priority }];
@@ -35,7 +35,7 @@ function pushed(wanted: readonly Placed[], rule: Placed, priority: number): Step
     if (last && before(last, now) > 0) now = { ...now, priority: last.priority };
     if (last && before(last, now) > 0) now = { ...now, priority: last.priority + 1 };
     if (now.priority !== r.priority) {
-      if (r.is_system || now.priority > most) return null;
+      if (r.is_system || now.priority > maxPriority) return null;
       steps.push({ id: r.id, priority: now.priority });
     }
     last = now;

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { recorded } from "#/api/changes";
 import { ApiError } from "#/api/client";
 import { applyRule, createRule, patchRule, type Rule } from "#/api/rules";
-import { useDeed } from "#/parts/deed";
+import { useAction } from "#/parts/useAction";
 import { type Form, patchOf, specOf } from "./form";
 import type { Names } from "./words";
 
@@ -12,7 +12,7 @@ type Draft = { form: Form; saved?: Rule; names: Names };
 /** Saves a rule and, if asked to, applies it to existing transactions. */
 export function useSave({ form, saved, names }: Draft) {
   const go = useNavigate();
-  return useDeed({
+  return useAction({
     act: async (apply: boolean) => {
       const { id, change } = await save(form, saved, names);
       const job = apply ? await applyRule(id) : null;
@@ -22,7 +22,7 @@ export function useSave({ form, saved, names }: Draft) {
       return { change: job ? null : change };
     },
     touches: ["rules", "changes", "tags"],
-    said: (r) => (r.change ? (saved ? t`Rule saved` : t`Rule created`) : ""),
+    text: (r) => (r.change ? (saved ? t`Rule saved` : t`Rule created`) : ""),
     change: (r) => r.change,
   });
 }

@@ -31,8 +31,9 @@ type Compared = {
 
 /** The fields that a rule can look at, in household words. */
 export const fields: Record<string, Compared> = {
-  merchant_name: { name: msg`Payee`, inside: msg`payee`, kind: "text", ops: texts },
   name: { name: msg`Description`, inside: msg`description`, kind: "text", ops: texts },
+  // Often empty, and not the payee that screens show, which may be read from the description.
+  merchant_name: { name: msg`Merchant (from bank)`, inside: msg`merchant (from bank)`, kind: "text", ops: texts },
   detail: { name: msg`Memo`, inside: msg`memo`, kind: "text", ops: texts },
   amount: {
     name: msg`Amount`,
@@ -77,7 +78,7 @@ function phrase(field: string, op: string, name: MessageDescriptor | undefined):
   return words ? words(called) : `${called} ${op}`;
 }
 
-/** A field and its operator are one phrase: "Payee contains". */
+/** A field and its operator are one phrase: "Description contains". */
 export const phraseOf = (field: string, op: string) => phrase(field, op, fields[field]?.name);
 
 export const kindOf = (test: Test): Kind => {
@@ -153,7 +154,7 @@ function comparand(test: Test, names: Names): string {
   return words.length === 0 ? "" : or(words.map((w) => (w ? t`“${{ words: w }}”` : "…")));
 }
 
-/** A line in words: "payee contains “Rewe”". */
+/** A line in words: "description contains “Rewe”". */
 export function lineWords(l: Line, names: Names): string {
   if (isGroup(l)) return `(${groupWords(l, names)})`;
   if (kindOf(l) === "flag")

@@ -6,8 +6,8 @@ import type { Schemas } from "#/api/client";
 import { agentLimits, changeAgentLimits, type ModelName, setModel } from "#/api/settings";
 import { decimalSign } from "#/lib/locale";
 import { plain } from "#/lib/typed";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
@@ -66,16 +66,16 @@ export function DefaultModel({ models }: { models: Models }) {
 }
 
 function Form(p: { models: Models; provider: ModelName; model: string; onClose: () => void }) {
-  const save = useDeed({
+  const save = useAction({
     act: async (c: Chosen) => {
       const prices = p.models[c.provider].prices;
       const next = priced(prices, c.model, c);
       if (next !== prices) await setModel({ provider: c.provider, prices: next });
       return changeAgentLimits({ default_provider: c.provider, default_model: c.model });
     },
-    proof: true,
+    reauth: true,
     touches: ["settings", "workflows"],
-    said: t`Saved`,
+    text: t`Saved`,
     quiet: true,
   });
   const [provider, setProvider] = useState(p.provider);

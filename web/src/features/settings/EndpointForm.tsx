@@ -2,12 +2,12 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { addEndpoint, changeEndpoint, type Endpoint, removeEndpoint, rotateEndpoint } from "#/api/notifications";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Check, Fields } from "#/ui/Form";
-import { called, offered } from "./told";
+import { offered, typeName } from "./notificationWords";
 
 const touches = ["notifications"];
 const example = ["https:", "", "ntfy.example", "our-household"].join("/");
@@ -21,10 +21,10 @@ export function EndpointForm(p: {
 }) {
   const e = p.endpoint;
   const [asks, ask] = useState<"rotate" | "remove" | null>(null);
-  const add = useDeed({ act: addEndpoint, proof: true, touches, quiet: true });
-  const change = useDeed({ act: changeEndpoint, proof: true, touches, said: t`Saved`, quiet: true });
-  const rotate = useDeed({ act: rotateEndpoint, proof: true, touches });
-  const remove = useDeed({ act: removeEndpoint, proof: true, touches, said: t`Webhook removed` });
+  const add = useAction({ act: addEndpoint, reauth: true, touches, quiet: true });
+  const change = useAction({ act: changeEndpoint, reauth: true, touches, text: t`Saved`, quiet: true });
+  const rotate = useAction({ act: rotateEndpoint, reauth: true, touches });
+  const remove = useAction({ act: removeEndpoint, reauth: true, touches, text: t`Webhook removed` });
   if (e && asks === "rotate")
     return (
       <FormDialog
@@ -110,7 +110,7 @@ export function EndpointForm(p: {
           <Check
             key={type}
             name={type}
-            label={called(type)}
+            label={typeName(type)}
             defaultChecked={!e || e.events.length === 0 || e.events.includes(type)}
           />
         ))}

@@ -4,15 +4,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { changeHousehold, type Household, household } from "#/api/settings";
 import { draftWaits } from "#/lib/drafts";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
-import { every, hours, kept, zones } from "./words";
+import { every, hours, retention, zones } from "./words";
 
 const reviewed = (): Record<Household["review_history"], string> => ({
   from_link: t`Only from the day an account is added`,
@@ -41,7 +41,7 @@ export function HouseholdCard() {
       }
     >
       {list.error && <Fault error={list.error} what={t`general settings`} retry={() => void list.refetch()} />}
-      {!now && !list.error && <Bones rows={4} />}
+      {!now && !list.error && <Skeleton rows={4} />}
       {now && (
         <Facts
           facts={[
@@ -51,7 +51,7 @@ export function HouseholdCard() {
             [t`Review`, reviewed()[now.review_history]],
             [t`Sync frequency`, every(now.default_sync_interval_seconds)],
             [t`Paid balance refreshes`, paid()[now.paid_balances]],
-            [t`Sync log retention`, kept(now.retention_days)],
+            [t`Sync log retention`, retention(now.retention_days)],
           ]}
         />
       )}
@@ -61,11 +61,11 @@ export function HouseholdCard() {
 }
 
 function HouseholdForm({ now, onClose }: { now: Household; onClose: () => void }) {
-  const save = useDeed({
+  const save = useAction({
     act: changeHousehold,
-    proof: true,
+    reauth: true,
     touches: ["settings", "overview"],
-    said: t`Saved`,
+    text: t`Saved`,
     quiet: true,
   });
   return (

@@ -3,8 +3,8 @@ import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import type { Schemas } from "#/api/client";
 import { type ModelName, setModel } from "#/api/settings";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
@@ -70,7 +70,7 @@ const noKey = (name: ModelName) =>
   name === "openai_compatible" ? t`Not needed for a model on your own computer.` : undefined;
 
 function ModelForm({ name, model, onClose }: { name: ModelName; model: Schemas["Model"]; onClose: () => void }) {
-  const save = useDeed({ act: setModel, proof: true, touches: ["settings"], said: t`Saved`, quiet: true });
+  const save = useAction({ act: setModel, reauth: true, touches: ["settings"], text: t`Saved`, quiet: true });
   return (
     <FormDialog
       open

@@ -2,18 +2,18 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Schemas } from "#/api/client";
 import { type ModelName, testModel } from "#/api/settings";
-import { useDeed } from "#/parts/deed";
 import { sentence } from "#/parts/edit";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Cost } from "#/ui/Amount";
 import { Field } from "#/ui/Field";
 import { Fields, Note, Progress } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { counted, seconds } from "./words";
 
-/** Asks a model with a long prompt and a tool, and shows whether workflows can use it. */
+/** Asks a model with a long prompt and a tool, and shows whether it is good enough for workflows. */
 export function ModelTest(p: { provider: ModelName; model: string; onClose: () => void }) {
-  const test = useDeed({ act: testModel, proof: true, touches: [], quiet: true });
+  const test = useAction({ act: testModel, reauth: true, touches: [], quiet: true });
   return (
     <FormDialog
       open

@@ -2,17 +2,17 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Endpoint, endpoints, resend, type Told, testEndpoint, told } from "#/api/notifications";
+import { type Endpoint, endpoints, type Notification, notifications, resend, testEndpoint } from "#/api/notifications";
 import { moment } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
-import { Once } from "#/parts/Once";
+import { SecretDialog } from "#/parts/SecretDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Fold, Item, Lines } from "#/ui/Lines";
 import { EndpointForm } from "./EndpointForm";
-import { endpointHint, fared, hostOf } from "./told";
+import { deliveryStatus, endpointHint, hostOf } from "./notificationWords";
 import { When } from "./When";
 
 const touches = ["notifications"];
@@ -37,7 +37,7 @@ export function Notifications() {
       }
     >
       {list.error && <Fault error={list.error} what={t`webhooks`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={2} />}
+      {!list.data && !list.error && <Skeleton rows={2} />}
       <Lines label={t`Notification webhooks`}>
         {list.data && all.length === 0 && (
           <Item
@@ -60,7 +60,7 @@ export function Notifications() {
           }}
         />
       )}
-      <Once
+      <SecretDialog
         open={secret !== null}
         title={t`Signing secret`}
         what={t`secret`}
@@ -73,11 +73,11 @@ export function Notifications() {
 }
 
 function Line({ endpoint, onChange }: { endpoint: Endpoint; onChange: () => void }) {
-  const test = useDeed({
+  const test = useAction({
     act: testEndpoint,
-    proof: true,
+    reauth: true,
     touches,
-    said: (r) => (r.delivered ? t`Test message delivered` : t`Test message failed: ${{ reason: r.error ?? "" }}`),
+    text: (r) => (r.delivered ? t`Test message delivered` : t`Test message failed: ${{ reason: r.error ?? "" }}`),
   });
   const name = endpoint.description ?? hostOf(endpoint.url);
   return (
@@ -113,7 +113,7 @@ function Line({ endpoint, onChange }: { endpoint: Endpoint; onChange: () => void
 
 /** The latest messages. */
 function Last() {
-  const list = useQuery(told);
+  const list = useQuery(notifications);
   const rows = list.data?.notifications ?? [];
   return (
     <Fold name={t`Recent messages`}>
@@ -123,16 +123,16 @@ function Last() {
           <Item name={t`No messages yet`} hint={t`Sent messages and their delivery status appear here.`} />
         )}
         {rows.map((n) => (
-          <Message key={n.id} told={n} />
+          <Message key={n.id} notification={n} />
         ))}
       </Lines>
     </Fold>
   );
 }
 
-function Message({ told: n }: { told: Told }) {
-  const again = useDeed({ act: resend, proof: true, touches, said: t`Resending` });
-  const how = fared(n);
+function Message({ notification: n }: { notification: Notification }) {
+  const again = useAction({ act: resend, reauth: true, touches, text: t`Resending` });
+  const how = deliveryStatus(n);
   const failed = how.mood === "bad" && n.type !== "endpoint.test";
   return (
     <Item

@@ -1,10 +1,11 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
-import { type Provider, type ProviderName, setProvider, testProvider, unsetProvider } from "#/api/settings";
+import type { RemoteProvider } from "#/api/providers";
+import { type Provider, setProvider, testProvider, unsetProvider } from "#/api/settings";
 import { moment } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
@@ -13,17 +14,19 @@ import { Area, Fields, Note, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { environment, fieldOf, masked } from "./words";
 
-const names = { plaid: "Plaid", teller: "Teller" } as const;
 const touches = ["settings", "connections"];
 
 /** A bank provider: whether it is set up, and whether its configuration works. */
-export function ProviderCard({ name, provider }: { name: ProviderName; provider: Provider }) {
+export function ProviderCard({ offer, provider }: { offer: RemoteProvider; provider: Provider }) {
   const [asks, ask] = useState<"set" | "unset" | null>(null);
-  const called = names[name];
-  const test = useDeed({ act: testProvider, proof: true, touches });
-  const unset = useDeed({ act: unsetProvider, proof: true, touches, said: t`${called} removed` });
+  const { name, title: called } = offer;
+  const test = useAction({ act: testProvider, reauth: true, touches });
+  const unset = useAction({ act: unsetProvider, reauth: true, touches, text: t`${called} removed` });
   const last = test.data ?? provider.last_test;
-  const known = Object.entries(provider.fields).filter(([, f]) => f.set);
+  const known = offer.fields.flatMap((f) => {
+    const now = provider.fields[f.name];
+    return now?.set ? [[fieldOf(f).name, <code key={f.name}>{masked(now)}</code>] as const] : [];
+  });
   return (
     <Card
       title={called}
@@ -54,7 +57,7 @@ export function ProviderCard({ name, provider }: { name: ProviderName; provider:
       <Facts
         facts={[
           ...(provider.environment ? [[t`Environment`, environment(provider.environment)] as const] : []),
-          ...known.map(([k, f]) => [fieldOf(k).name, <code key={k}>{masked(f)}</code>] as const),
+          ...known,
           [
             t`Webhook URL`,
             provider.webhook_url ? (
@@ -73,7 +76,7 @@ export function ProviderCard({ name, provider }: { name: ProviderName; provider:
           <span className="small dim">{t`tested ${{ time: moment(last.at) }}`}</span>
         </Note>
       )}
-      {asks === "set" && <ProviderForm name={name} called={called} provider={provider} onClose={() => ask(null)} />}
+      {asks === "set" && <ProviderForm offer={offer} provider={provider} onClose={() => ask(null)} />}
       {asks === "unset" && (
         <FormDialog
           open
@@ -90,12 +93,12 @@ export function ProviderCard({ name, provider }: { name: ProviderName; provider:
   );
 }
 
-type Form = { name: ProviderName; called: string; provider: Provider; onClose: () => void };
+type Form = { offer: RemoteProvider; provider: Provider; onClose: () => void };
 
-function ProviderForm({ name, called, provider, onClose }: Form) {
-  const said = provider.configured ? t`Saved` : t`${called} set up`;
-  const save = useDeed({ act: setProvider, proof: true, touches, said, quiet: true });
-  const asked = Object.keys(provider.fields);
+function ProviderForm({ offer, provider, onClose }: Form) {
+  const called = offer.title;
+  const text = provider.configured ? t`Saved` : t`${called} set up`;
+  const save = useAction({ act: setProvider, reauth: true, touches, text, quiet: true });
   return (
     <FormDialog
       open
@@ -106,30 +109,32 @@ function ProviderForm({ name, called, provider, onClose }: Form) {
       busy={save.isPending}
       error={save.error}
       onSubmit={(f) => {
-        const given = Object.fromEntries(asked.flatMap((k) => (f.text(k) ? [[k, f.text(k)]] : [])));
-        save.mutate(
-          { provider: name, environment: f.text("environment") as "sandbox", ...given },
-          { onSuccess: onClose },
-        );
+        const given = Object.fromEntries(offer.fields.flatMap(({ name: k }) => (f.text(k) ? [[k, f.text(k)]] : [])));
+        save.mutate({ provider: offer.name, ...given }, { onSuccess: onClose });
       }}
     >
       <Fields>
-        <Select
-          label={t`Environment`}
-          name="environment"
-          defaultValue={provider.environment ?? "sandbox"}
-          options={[
-            ["sandbox", environment("sandbox")],
-            ...(name === "teller" ? [["development", environment("development")] as const] : []),
-            ["production", environment("production")],
-          ]}
-        />
-        {asked.map((k) => {
-          const f = fieldOf(k);
-          const set = provider.fields[k];
-          const more = { label: f.name, name: k, hint: set?.set ? t`Current: ${{ value: masked(set) }}` : f.hint };
-          if (f.lines) return <Area key={k} {...more} data-secret="" />;
-          return <Field key={k} {...more} autoComplete="off" data-secret="" />;
+        {offer.guide && (
+          <a className="link" href={offer.guide} target="_blank" rel="noreferrer">
+            <Trans>Open {called} in a new tab</Trans>
+          </a>
+        )}
+        {offer.fields.map((field) => {
+          const { name: label, hint } = fieldOf(field);
+          const set = provider.fields[field.name];
+          const more = { label, name: field.name, hint: set?.set ? t`Current: ${{ value: masked(set) }}` : hint };
+          if (field.values)
+            return (
+              <Select
+                key={field.name}
+                label={label}
+                name={field.name}
+                defaultValue={provider.environment ?? field.values[0]}
+                options={field.values.map((v) => [v, environment(v)] as const)}
+              />
+            );
+          if (field.lines) return <Area key={field.name} {...more} data-secret="" />;
+          return <Field key={field.name} {...more} autoComplete="off" data-secret="" />;
         })}
       </Fields>
     </FormDialog>

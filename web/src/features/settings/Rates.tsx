@@ -6,11 +6,11 @@ import { deleteRate, type Rate, rates, setRate } from "#/api/networth";
 import { dayShort, localDay } from "#/lib/dates";
 import { plainRate } from "#/lib/money";
 import { plain } from "#/lib/typed";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Fields } from "#/ui/Form";
 import { Item, Lines } from "#/ui/Lines";
@@ -23,8 +23,8 @@ export function Rates() {
   const list = useQuery(rates);
   const [asks, ask] = useState(false);
   const today = localDay(new Date());
-  const again = useDeed({ act: setRate, touches, said: t`Rate restored` });
-  const remove = useDeed({
+  const again = useAction({ act: setRate, touches, text: t`Rate restored` });
+  const remove = useAction({
     act: async (r: Rate) => {
       await deleteRate(r.id);
       const { iso_currency_code, in: other, date, rate } = r;
@@ -46,7 +46,7 @@ export function Rates() {
       }
     >
       {list.error && <Fault error={list.error} what={t`exchange rates`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={2} />}
+      {!list.data && !list.error && <Skeleton rows={2} />}
       <Lines label={t`Exchange rates`}>
         {list.data?.rates.length === 0 && (
           <Item
@@ -73,7 +73,7 @@ export function Rates() {
 }
 
 function RateForm({ today, onClose }: { today: string; onClose: () => void }) {
-  const save = useDeed({ act: setRate, touches, said: t`Rate added`, quiet: true });
+  const save = useAction({ act: setRate, touches, text: t`Rate added`, quiet: true });
   return (
     <FormDialog
       open

@@ -3,12 +3,14 @@ import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
+import { bankProviders, settable } from "#/api/providers";
 import { models, providers, version } from "#/api/settings";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { ForAdmins, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Facts, Page } from "#/ui/Page";
+import { Backups } from "./Backups";
 import { HouseholdCard } from "./HouseholdCard";
 import { ModelCard } from "./ModelCard";
 import { Notifications } from "./Notifications";
@@ -20,7 +22,7 @@ import { Webhooks } from "./Webhooks";
 /** A part of the settings, for admins alone. */
 const Part = ({ children }: { children: ReactNode }) => (
   <>
-    <Top title={t`Settings`} />
+    <PageHeader title={t`Settings`} />
     <ForAdmins>
       <Page>{children}</Page>
     </ForAdmins>
@@ -71,13 +73,14 @@ export const RatesPage = () => (
 export const ExportPage = () => (
   <Part>
     <TakeOut />
+    <Backups />
   </Part>
 );
 
 /** The version of the server, for everyone. */
 export const AboutPage = () => (
   <>
-    <Top title={t`Settings`} />
+    <PageHeader title={t`Settings`} />
     <Page>
       <About />
     </Page>
@@ -86,14 +89,13 @@ export const AboutPage = () => (
 
 function Providers() {
   const list = useQuery(providers);
-  if (list.error) return <Fault error={list.error} what={t`bank providers`} retry={() => void list.refetch()} />;
-  if (!list.data) return <Wait />;
-  return (
-    <>
-      <ProviderCard name="plaid" provider={list.data.plaid} />
-      <ProviderCard name="teller" provider={list.data.teller} />
-    </>
-  );
+  const offers = useQuery(bankProviders);
+  const error = list.error ?? offers.error;
+  const again = () => void Promise.all([list.refetch(), offers.refetch()]);
+  if (error) return <Fault error={error} what={t`bank providers`} retry={again} />;
+  const settings = list.data;
+  if (!settings || !offers.data) return <Wait />;
+  return settable(offers.data).map((p) => <ProviderCard key={p.name} offer={p} provider={settings[p.name]} />);
 }
 
 function Models() {
@@ -104,7 +106,7 @@ function Models() {
 
 const Wait = () => (
   <Card>
-    <Bones rows={3} />
+    <Skeleton rows={3} />
   </Card>
 );
 
@@ -133,7 +135,7 @@ function About() {
           ]}
         />
       ) : (
-        <Bones rows={2} />
+        <Skeleton rows={2} />
       )}
     </Card>
   );

@@ -5,9 +5,9 @@ import { type SubmitEvent, useState } from "react";
 import { ended, type Job, job } from "#/api/jobs";
 import { type Format, takeOut } from "#/api/settings";
 import { moment } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
 import { filled } from "#/parts/FormDialog";
 import { refusal } from "#/parts/refusals";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Fields, Note, Progress, Select } from "#/ui/Form";
@@ -21,7 +21,7 @@ const formats = (): readonly (readonly [Format, string])[] => [
 
 /** Exports data as one file, by a link that works once. */
 export function TakeOut() {
-  const begin = useDeed({ act: takeOut, proof: true, touches: ["jobs"] });
+  const begin = useAction({ act: takeOut, reauth: true, touches: ["jobs"] });
   const [at, follow] = useState<string | null>(null);
   const submit = (e: SubmitEvent<HTMLFormElement>) => {
     e.preventDefault();

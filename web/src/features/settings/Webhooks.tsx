@@ -5,7 +5,7 @@ import { webhooks } from "#/api/settings";
 import { moment } from "#/lib/dates";
 import { number } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 
@@ -26,7 +26,7 @@ export function Webhooks() {
       flush
     >
       {list.error && <Fault error={list.error} what={t`provider webhooks`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={2} />}
+      {!list.data && !list.error && <Skeleton rows={2} />}
       <Lines label={t`Bank provider webhooks`}>
         {list.data && all.length === 0 && (
           <Item

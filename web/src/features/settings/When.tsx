@@ -5,13 +5,13 @@ import { useState } from "react";
 import { changeHousehold, type Household, household } from "#/api/settings";
 import { hourName } from "#/lib/dates";
 import { cents } from "#/lib/money";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
-import { limits } from "./told";
+import { limits } from "./notificationWords";
 
 const hours = () => Array.from({ length: 24 }, (_, h) => [String(h), hourName(h)] as const);
 
@@ -30,7 +30,7 @@ export function When() {
 }
 
 function Form({ now, onClose }: { now: Household; onClose: () => void }) {
-  const save = useDeed({ act: changeHousehold, proof: true, touches: ["settings"], said: t`Saved`, quiet: true });
+  const save = useAction({ act: changeHousehold, reauth: true, touches: ["settings"], text: t`Saved`, quiet: true });
   const large = now.large_charge.find((l) => l.iso_currency_code === now.default_currency);
   return (
     <FormDialog

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { counted, every, kept, seconds, zones } from "./words";
+import { counted, every, retention, seconds, zones } from "./words";
 
 it("says how often", () => {
   expect([21_600, 86_400, 3600, 900, 90].map(every)).toEqual([
@@ -12,7 +12,7 @@ it("says how often", () => {
 });
 
 it("says for how long", () => {
-  expect([null, 1, 365].map(kept)).toEqual(["Forever", "1 day", "365 days"]);
+  expect([null, 1, 365].map(retention)).toEqual(["Forever", "1 day", "365 days"]);
 });
 
 it("offers the zone that is set even if the browser does not know it", () => {

@@ -1,10 +1,12 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, plural, t } from "@lingui/core/macro";
+import type { BankField } from "#/api/providers";
 import { number } from "#/lib/words";
+
 /** Seconds as people say them. */
 export function every(seconds: number): string {
-  const whole = (size: number) => (seconds >= size && seconds % size === 0 ? seconds / size : 0);
-  const [days, hours, minutes] = [whole(86_400), whole(3600), whole(60)];
+  const unitsOf = (size: number) => (seconds >= size && seconds % size === 0 ? seconds / size : 0);
+  const [days, hours, minutes] = [unitsOf(86_400), unitsOf(3600), unitsOf(60)];
   if (days) return plural(days, { one: "Every day", other: "Every # days" });
   if (hours) return plural(hours, { one: "Every hour", other: "Every # hours" });
   if (minutes) return plural(minutes, { one: "Every minute", other: "Every # minutes" });
@@ -13,8 +15,8 @@ export function every(seconds: number): string {
 
 export const hours = (seconds: number) => Math.round((seconds / 3600) * 100) / 100;
 
-/** How long sync logs are kept. */
-export const kept = (days: number | null) =>
+/** The retention of sync logs, in words. */
+export const retention = (days: number | null) =>
   days === null ? t`Forever` : plural(days, { one: "# day", other: "# days" });
 
 /** The time zones that this browser knows, with the one that is set. */
@@ -27,21 +29,22 @@ export function zones(now: string): string[] {
 export const masked = (f: { set: boolean; hint?: string; masked?: string; value?: string }) =>
   f.set ? (f.masked ?? f.hint ?? f.value ?? t`set`) : t`Not set`;
 
-/** The fields of a provider, in words; those that hold several lines are pasted. */
-const fields: Record<string, { name: MessageDescriptor; hint?: MessageDescriptor; lines?: true }> = {
+/** Fields that we have words for in every language. Others have the server's. */
+const fields: Record<string, { name: MessageDescriptor; hint?: MessageDescriptor }> = {
+  environment: { name: msg`Environment` },
   client_id: { name: msg`Client ID` },
   secret: { name: msg`Secret` },
   application_id: { name: msg`Application ID` },
-  certificate: { name: msg`Certificate`, lines: true, hint: msg`PEM; required outside the sandbox` },
-  private_key: { name: msg`Private key`, lines: true, hint: msg`PEM key for that certificate` },
-  signing_key: { name: msg`Token signing key`, hint: msg`Needed to verify results from Teller Connect` },
+  certificate: { name: msg`Certificate`, hint: msg`PEM; required outside the sandbox` },
+  private_key: { name: msg`Private key`, hint: msg`PEM key for that certificate` },
+  signing_key: { name: msg`Token signing key`, hint: msg`Needed to verify that a new connection is genuine` },
   webhook_secrets: { name: msg`Webhook secrets`, hint: msg`Separate with commas` },
 };
 
-export function fieldOf(key: string): { name: string; hint?: string; lines?: true } {
-  const f = fields[key];
-  if (!f) return { name: key };
-  return { name: i18n._(f.name), hint: f.hint && i18n._(f.hint), lines: f.lines };
+export function fieldOf({ name, title, help }: Pick<BankField, "name" | "title" | "help">) {
+  const f = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (!f) return { name: title, hint: help };
+  return { name: i18n._(f.name), hint: f.hint && i18n._(f.hint) };
 }
 
 const environments: Record<string, MessageDescriptor> = {

@@ -6,7 +6,7 @@ import { table } from "#/api/transactions";
 import { firstDay, lastDay, shift } from "#/lib/dates";
 import { text } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
-import { useDeed } from "#/parts/deed";
+import { useAction } from "#/parts/useAction";
 import { useMoney } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
@@ -29,11 +29,11 @@ export function Proposals({ now, have }: { now: string; have: readonly Target[] 
       limit: 50,
     }),
   );
-  const set = useDeed({
+  const set = useAction({
     act: (p: Proposal) =>
       createTarget({ category: p.category, amount: Number(text(p.amount)), iso_currency_code: p.currency }),
     touches,
-    said: (_, p) => t`${{ category: name(p.category) }} budget added`,
+    text: (_, p) => t`${{ category: name(p.category) }} budget added`,
     change: (r) => r.change,
   });
   const list = proposals(query.data?.pivot, kind, have);

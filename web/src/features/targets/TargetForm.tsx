@@ -5,8 +5,8 @@ import { changeTarget, createTarget, deleteTarget, type Target } from "#/api/tar
 import { type Cents, cents, text } from "#/lib/money";
 import { typed } from "#/lib/typed";
 import { useCategories, within } from "#/parts/categories";
-import { useDeed } from "#/parts/deed";
 import { type Filled, FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
@@ -23,9 +23,9 @@ export function TargetForm(p: { target?: Target; have: readonly Target[]; month:
   const [currency, setCurrency] = useState("");
   const [fault, setFault] = useState<string>();
   const change = (r: { change: string | null }) => r.change;
-  const make = useDeed({ act: createTarget, touches, said: t`Budget added`, change, quiet: true });
-  const save = useDeed({ act: changeTarget, touches, said: t`Budget updated`, change, quiet: true });
-  const drop = useDeed({ act: deleteTarget, touches, said: t`Budget deleted`, change, quiet: true });
+  const make = useAction({ act: createTarget, touches, text: t`Budget added`, change, quiet: true });
+  const save = useAction({ act: changeTarget, touches, text: t`Budget updated`, change, quiet: true });
+  const drop = useAction({ act: deleteTarget, touches, text: t`Budget deleted`, change, quiet: true });
   const submit = (f: Filled) => {
     const amount: Cents | null = typed(f.text("amount"));
     const wrong = amount === null || amount <= 0n;

@@ -10,12 +10,12 @@ import { useKeys } from "#/lib/keys";
 import { cents } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Stepper } from "#/parts/Stepper";
-import { Top } from "#/parts/Top";
 import { Sum, useMoney } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Page } from "#/ui/Page";
 import { Proposals } from "./Proposals";
 import { TargetForm } from "./TargetForm";
@@ -29,12 +29,12 @@ const step = "month";
 /** The household’s budgets of a month, and how the month is going. */
 export function TargetsPage() {
   const go = useNavigate({ from: "/budget" });
-  const asked = useSearch({ from: "/budget" }).month;
+  const requested = useSearch({ from: "/budget" }).month;
   const can = useCan().write;
   const money = useMoney();
   const today = useQuery(overview).data?.today ?? localDay(new Date());
   const now = monthOf(today);
-  const month = asked ?? now;
+  const month = requested ?? now;
   const { data, error, refetch, isPlaceholderData } = useQuery(targets(month));
   const [form, setForm] = useState<Target | "new">();
   const choose = (m: string) => void go({ search: { month: m === now ? undefined : m }, resetScroll: false });
@@ -56,7 +56,7 @@ export function TargetsPage() {
   );
   return (
     <>
-      <Top title={t`Budget`}>
+      <PageHeader title={t`Budget`}>
         <Stepper
           name={monthName(month)}
           short={`${monthAbbr(month)} ${month.slice(0, 4)}`}
@@ -65,7 +65,7 @@ export function TargetsPage() {
           onBack={() => choose(shift(month, -1))}
           onOn={() => choose(shift(month, 1))}
         />
-      </Top>
+      </PageHeader>
       <Page stale={isPlaceholderData}>
         <LookOnly />
         {error && <Fault error={error} what={t`your budgets`} retry={() => void refetch()} />}
@@ -75,7 +75,7 @@ export function TargetsPage() {
         ))}
         {!data && !error && (
           <Card>
-            <Bones rows={4} />
+            <Skeleton rows={4} />
           </Card>
         )}
         {data && all.length === 0 && (

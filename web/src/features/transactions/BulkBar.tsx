@@ -90,12 +90,12 @@ type StripProps = { trial: Trial; busy: boolean; onYes: () => void; onSpare: () 
 export function TrialStrip({ trial, busy, onYes, onSpare, onNo }: StripProps) {
   const { name, look } = useCategories();
   const money = useMoney();
-  const { deed, would: w, again, byHand } = trial;
+  const { change, would: w, again, byHand } = trial;
   const names = andMore(byHand.names, byHand.count - byHand.names.length);
-  const after = deed.set.category;
+  const after = change.set.category;
   return (
     <section className={`${css.bar} ${css.trial}`} aria-label={t`Preview`}>
-      <strong>{w.changed ? t`${{ action: deed.ask(w.changed) }}?` : t`Nothing to change`}</strong>
+      <strong>{w.changed ? t`${{ action: change.ask(w.changed) }}?` : t`Nothing to change`}</strong>
       {again && (
         <p className={css.again}>
           <Trans>The matching transactions changed. Check the preview again.</Trans>
@@ -155,7 +155,7 @@ export function TrialStrip({ trial, busy, onYes, onSpare, onNo }: StripProps) {
       )}
       <div className="row wrap">
         <Button kind="filled" disabled={busy || w.changed === 0} onClick={onYes}>
-          {w.changed ? deed.ask(w.changed) : t`Nothing to change`}
+          {w.changed ? change.ask(w.changed) : t`Nothing to change`}
         </Button>
         {byHand.count > 0 && byHand.count < w.matched && (
           <Button onClick={onSpare}>

@@ -7,7 +7,7 @@ import { isOn, switches, withCategory, withOne } from "./filters";
 import { payeeOf, type useNames } from "./useNames";
 
 // Few lists are narrowed by days or amounts at once, so these are loaded when someone opens one.
-const Ranges = lazy(() => import("./later").then((m) => ({ default: m.Ranges })));
+const Ranges = lazy(() => import("./lazy").then((m) => ({ default: m.Ranges })));
 
 type Props = {
   search: TransactionsSearch;

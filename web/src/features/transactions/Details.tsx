@@ -7,43 +7,43 @@ import { payee, transaction } from "#/api/transactions";
 import { dayFull } from "#/lib/dates";
 import { useKeys } from "#/lib/keys";
 import { cents } from "#/lib/money";
+import { authorOf } from "#/parts/author";
 import { useCategories } from "#/parts/categories";
 import { useEdit } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
-import { makerOf } from "#/parts/maker";
 import { Figure } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones } from "#/ui/Card";
+import { Skeleton } from "#/ui/Card";
 import { Badge, Chip, Tag, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
+import { type BulkChange, untag } from "./bulkChange";
+import { Comments, History } from "./Comments";
 import css from "./Details.module.css";
-import { type Deed, untag } from "./deed";
 import { BankFacts, Gone, InTotals, OtherSide, RefundOf } from "./Facts";
 import { PartOf, Parts, SplitButton } from "./Parts";
 import { type Asking, Pickers, type What } from "./Pickers";
-import { Past, Said } from "./Said";
 import { Why } from "./Why";
 import { Written } from "./Written";
 
 type Props = { id: string; writes: boolean; onClose: () => void; onStep: (by: 1 | -1) => void };
 
-/** One transaction: its category and why it has it, what the bank says, comments and history. */
+/** One transaction: its category and the reason, the bank's details, comments and history. */
 export function Details({ id, writes, onClose, onStep }: Props) {
   const { data: tx, error, refetch } = useQuery(transaction(id));
   const { look } = useCategories();
   const edit = useEdit();
   const [asking, setAsking] = useState<Asking | null>(null);
   const panel = useRef<HTMLElement>(null);
-  const does = (d: Deed, seen?: Asking["seen"]) => {
+  const applyChange = (d: BulkChange, shown?: Asking["shown"]) => {
     if (!tx) return;
     edit.mutate({
       operations: [{ transaction_id: tx.id, ...d.set }],
-      said: d.said(1),
-      ...(d.set.category && { seen }),
+      text: d.text(1),
+      ...(d.set.category && { shown }),
     });
   };
   const open = (what: What, at: Element | null | undefined) => {
-    if (at && tx) setAsking({ what, at, seen: new Map([[tx.id, tx.category]]) });
+    if (at && tx) setAsking({ what, at, shown: new Map([[tx.id, tx.category]]) });
   };
   const ask = (what: What, label: string, keyed: string) => (
     <Button keyed={keyed} data-ask={what} onClick={(e) => open(what, e.currentTarget)}>
@@ -64,7 +64,7 @@ export function Details({ id, writes, onClose, onStep }: Props) {
         <div className="row">
           {!tx?.is_split && tx?.tags.includes("needs-review") && <Badge mood="act">{t`to review`}</Badge>}
           {tx?.pending && <Badge mood="pending">{t`pending`}</Badge>}
-          {(tx?.excluded || tx?.excluded_reason) && <Badge>{t`excluded from totals`}</Badge>}
+          {(tx?.excluded || tx?.transfer || tx?.excluded_reason) && <Badge>{t`excluded from totals`}</Badge>}
           {tx?.deleted_at && <Badge mood="bad">{t`deleted`}</Badge>}
           <span className="end row">
             <Button
@@ -79,7 +79,7 @@ export function Details({ id, writes, onClose, onStep }: Props) {
           </span>
         </div>
         {error && <Fault error={error} what={t`the transaction`} retry={() => void refetch()} />}
-        {!tx && !error && <Bones rows={3} />}
+        {!tx && !error && <Skeleton rows={3} />}
         {tx && (
           <>
             <div className="row">
@@ -107,7 +107,7 @@ export function Details({ id, writes, onClose, onStep }: Props) {
               <div className="row wrap">
                 <Chip
                   name={tx.category_display_name}
-                  maker={makerOf(tx.category_source)}
+                  author={authorOf(tx.category_source)}
                   held={tx.category !== null && tx.category_source === "user"}
                 />
                 {writes && ask("category", tx.category ? t`Change category` : t`Categorize`, "C")}
@@ -123,7 +123,7 @@ export function Details({ id, writes, onClose, onStep }: Props) {
                       className={css.tag}
                       title={t`Remove #${tag}`}
                       aria-label={t`Remove tag ${tag}`}
-                      onClick={() => does(untag(tag))}
+                      onClick={() => applyChange(untag(tag))}
                     >
                       <Tag slug={tag} />
                       <Icon name="x" small />
@@ -151,21 +151,25 @@ export function Details({ id, writes, onClose, onStep }: Props) {
       </header>
       {tx && (
         <>
-          {tx.is_split ? <Parts of={tx} writes={writes} /> : <Why of={tx} writes={writes} onLetGo={(d) => does(d)} />}
+          {tx.is_split ? (
+            <Parts of={tx} writes={writes} />
+          ) : (
+            <Why of={tx} writes={writes} onLetGo={(d) => applyChange(d)} />
+          )}
           {tx.parent_id && <PartOf id={tx.parent_id} />}
           {tx.origin === "manual" && <Written of={tx} writes={writes} />}
           {tx.linked_transaction_id && !(tx.origin === "manual" && tx.excluded) && (
-            <OtherSide id={tx.linked_transaction_id} excluded={tx.excluded} />
+            <OtherSide of={tx} id={tx.linked_transaction_id} writes={writes} />
           )}
           {tx.refund_of && <RefundOf id={tx.refund_of} />}
           <BankFacts of={tx} />
           {!tx.is_split && !tx.deleted_at && <InTotals of={tx} writes={writes} />}
-          <Said id={tx.id} writes={writes} />
-          <Past id={tx.id} short={tx.short_id} />
+          <Comments id={tx.id} writes={writes} />
+          <History id={tx.id} short={tx.short_id} />
           {writes && tx.origin !== "part" && <Gone of={tx} />}
         </>
       )}
-      <Pickers asking={asking} onClose={() => setAsking(null)} onDeed={does} />
+      <Pickers asking={asking} onClose={() => setAsking(null)} onChange={applyChange} />
     </aside>
   );
 }

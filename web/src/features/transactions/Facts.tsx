@@ -4,16 +4,23 @@ import { Trans } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { recorded } from "#/api/changes";
+import { accountLinks, rejectPair } from "#/api/links";
 import { payee, remove, restore, type Transaction, transaction } from "#/api/transactions";
 import { dayFull, dayShort, localDay, moment } from "#/lib/dates";
 import { cents } from "#/lib/money";
-import { settle, sorry, useEdit } from "#/parts/edit";
+import { settle, showError, useEdit } from "#/parts/edit";
 import { type Reason, reasons } from "#/parts/leftOut";
+import { useAction } from "#/parts/useAction";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Select } from "#/ui/Form";
 import { toasts } from "#/ui/toasts";
 import css from "./Details.module.css";
+import { defaultTotalsWord } from "./pairs";
+
+/** The nouns that a decision about a pair touches. */
+const touches = ["account-links", "overview", "transactions", "changes", "cashflow"];
 
 /** The bank's data about a transaction, in the bank's own words. */
 export function BankFacts({ of: tx }: { of: Transaction }) {
@@ -29,8 +36,8 @@ export function BankFacts({ of: tx }: { of: Transaction }) {
     facts.push([t`Merchant`, <bdi key="payee">{tx.merchant_name}</bdi>]);
   if (tx.detail) facts.push([t`Memo`, <bdi key="purpose">{tx.detail}</bdi>]);
   if (tx.authorized_date && tx.authorized_date !== tx.date) facts.push([t`Authorized on`, dayFull(tx.authorized_date)]);
-  const said = tx.category_detailed ?? tx.category_primary;
-  if (said) facts.push([t`Bank category`, said.replaceAll("_", " ").toLowerCase()]);
+  const bankCategory = tx.category_detailed ?? tx.category_primary;
+  if (bankCategory) facts.push([t`Bank category`, bankCategory.replaceAll("_", " ").toLowerCase()]);
   facts.push([t`Added`, moment(tx.created_at)]);
   return (
     <section>
@@ -51,10 +58,20 @@ export function BankFacts({ of: tx }: { of: Transaction }) {
 }
 
 /** The transaction on the other side of a transfer between own accounts, or the same one in a duplicate account. */
-export function OtherSide({ id, excluded }: { id: string; excluded: boolean }) {
+export function OtherSide({ of: one, id, writes }: { of: Transaction; id: string; writes: boolean }) {
   const { data: tx } = useQuery(transaction(id));
+  const links = useQuery({ ...accountLinks, enabled: writes }).data;
+  const apart = useAction({
+    act: (link: string) => recorded(rejectPair(link, one.id, id)),
+    touches,
+    text: t`Not a transfer. Both transactions count`,
+    change: (r) => r.change,
+  });
   if (!tx) return null;
-  const duplicate = excluded || tx.excluded;
+  const duplicate = !one.transfer;
+  const link = links?.find((l) =>
+    [l.primary_account_id, l.mirror_account_id].every((a) => a === one.account_id || a === tx.account_id),
+  );
   const account = tx.account_name;
   const day = dayShort(tx.date, localDay(new Date()));
   return (
@@ -77,6 +94,11 @@ export function OtherSide({ id, excluded }: { id: string; excluded: boolean }) {
           )}
         </span>
       </p>
+      {writes && one.transfer && link && (
+        <Button icon="x" disabled={apart.isPending} onClick={() => apart.mutate(link.id)}>
+          <Trans>Not a transfer</Trans>
+        </Button>
+      )}
     </section>
   );
 }
@@ -92,12 +114,15 @@ export function InTotals({ of: tx, writes }: { of: Transaction; writes: boolean 
         <Select
           label={t`Totals`}
           value={tx.excluded_reason ?? ""}
-          options={[["", t`Counts in totals`], ...(Object.keys(reasons) as Reason[]).map((r) => [r, left(r)] as const)]}
+          options={[
+            ["", defaultTotalsWord(tx)],
+            ...(Object.keys(reasons) as Reason[]).map((r) => [r, left(r)] as const),
+          ]}
           onChange={(e) => {
             const reason = (e.target.value || null) as Reason | null;
             edit.mutate({
               operations: [{ transaction_id: tx.id, excluded_reason: reason }],
-              said: reason ? t`Excluded from totals` : t`Counted in totals`,
+              text: reason ? t`Excluded from totals` : t`Counted in totals`,
               paint: (r) => ({ ...r, excluded_reason: reason }),
             });
           }}
@@ -139,7 +164,7 @@ export function Gone({ of: tx }: { of: Transaction }) {
       await (back ? restore(tx.id) : remove(tx.id));
       toasts.say({ text: back ? t`Transaction restored` : t`Transaction deleted`, undo: () => void does(!back) });
     } catch (e) {
-      sorry(e);
+      showError(e);
     }
     await settle(client);
   };

@@ -15,7 +15,7 @@ import css from "./TransactionsPage.module.css";
 import { useNames } from "./useNames";
 import type { useView } from "./useView";
 
-const FilterSheet = lazy(() => import("./later").then((m) => ({ default: m.FilterSheet })));
+const FilterSheet = lazy(() => import("./lazy").then((m) => ({ default: m.FilterSheet })));
 
 const patience = 180; // milliseconds for more letters
 

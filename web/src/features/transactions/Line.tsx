@@ -5,11 +5,12 @@ import { dayInMonth, monthName } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import type { Look } from "#/lib/tones";
 import { transactions } from "#/lib/words";
-import { makerOf } from "#/parts/maker";
+import { authorOf } from "#/parts/author";
 import { Amount, useMoney } from "#/ui/Amount";
 import { Badge, Chip, Tag, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import css from "./List.module.css";
+import { pairWord } from "./pairs";
 import type { Month } from "./timeline";
 
 /** The heading of a month: how many transactions, money in and money out. */
@@ -41,7 +42,7 @@ export const MonthLine = memo(function MonthLine({ month }: { month: Month }) {
 });
 
 /** A row that is still loading. */
-export const BoneLine = () => (
+export const SkeletonLine = () => (
   <div className={css.line} role="row" aria-busy="true">
     <span className={css.bone} role="cell" />
   </div>
@@ -50,7 +51,7 @@ export const BoneLine = () => (
 const Filed = ({ row }: { row: Row }) => (
   <Chip
     name={row.category_display_name}
-    maker={makerOf(row.category_source)}
+    author={authorOf(row.category_source)}
     held={row.category !== null && row.category_source === "user"}
   />
 );
@@ -83,7 +84,7 @@ export const Line = memo(function Line(p: LineProps) {
   const name = payee(row);
   const marked = p.current || p.open;
   const tags = row.tags.filter((tag) => tag !== "needs-review");
-  // What the bank says besides the name.
+  // The bank's other details besides the name.
   const noise = [row.name === name ? null : row.name, row.detail].filter(Boolean).join(" · ");
   const comments = plural(row.comment_count, { one: "# comment", other: "# comments" });
   return (
@@ -116,7 +117,7 @@ export const Line = memo(function Line(p: LineProps) {
           <bdi>{name}</bdi>
         </a>
         {row.pending && <Badge mood="pending">{t`pending`}</Badge>}
-        {row.linked_transaction_id && <Badge>{row.excluded ? t`duplicate` : t`transfer`}</Badge>}
+        {pairWord(row) && <Badge>{pairWord(row)}</Badge>}
         {row.excluded_reason && <Badge>{t`excluded`}</Badge>}
         {row.parent_id && <Badge>{t`split`}</Badge>}
         {row.comment_count > 0 && (

@@ -5,8 +5,8 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { type Detail, join, payee, transaction } from "#/api/transactions";
 import { cents } from "#/lib/money";
-import { useDeed } from "#/parts/deed";
-import { makerOf } from "#/parts/maker";
+import { authorOf } from "#/parts/author";
+import { useAction } from "#/parts/useAction";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Chip } from "#/ui/Chip";
@@ -19,13 +19,13 @@ const open = (short: string) => (s: object) => ({ ...s, open: short });
 
 /** Opens the form that splits a transaction. */
 export function SplitButton({ of: tx, children }: { of: Detail; children: string }) {
-  const [asked, setAsked] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onClick={() => setAsked(true)}>{children}</Button>
-      {asked && (
+      <Button onClick={() => setOpen(true)}>{children}</Button>
+      {isOpen && (
         <Suspense>
-          <SplitDialog of={tx} onClose={() => setAsked(false)} />
+          <SplitDialog of={tx} onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </>
@@ -34,7 +34,7 @@ export function SplitButton({ of: tx, children }: { of: Detail; children: string
 
 /** The parts that a transaction is split into. */
 export function Parts({ of: tx, writes }: { of: Detail; writes: boolean }) {
-  const whole = useDeed({ act: join, touches, said: t`Split removed`, change: (r) => r.change });
+  const unsplit = useAction({ act: join, touches, text: t`Split removed`, change: (r) => r.change });
   return (
     <section>
       <h2>
@@ -46,7 +46,7 @@ export function Parts({ of: tx, writes }: { of: Detail; writes: boolean }) {
             <Link className="link cut" to="/transactions" search={open(p.short_id)} resetScroll={false}>
               <Chip
                 name={p.category_display_name}
-                maker={makerOf(p.category_source)}
+                author={authorOf(p.category_source)}
                 held={p.category !== null && p.category_source === "user"}
               />
             </Link>
@@ -57,7 +57,7 @@ export function Parts({ of: tx, writes }: { of: Detail; writes: boolean }) {
       {writes && !tx.deleted_at && (
         <div className="row wrap">
           <SplitButton of={tx}>{t`Edit split`}</SplitButton>
-          <Button kind="quiet" disabled={whole.isPending} onClick={() => whole.mutate(tx.id)}>
+          <Button kind="quiet" disabled={unsplit.isPending} onClick={() => unsplit.mutate(tx.id)}>
             <Trans>Remove split</Trans>
           </Button>
         </div>

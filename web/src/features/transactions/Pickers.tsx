@@ -5,26 +5,26 @@ import { memo, type SubmitEvent, useState } from "react";
 import { counterparties, createCounterparty } from "#/api/counterparties";
 import { tags } from "#/api/tags";
 import { useCategories } from "#/parts/categories";
-import { sorry } from "#/parts/edit";
+import { showError } from "#/parts/edit";
 import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Area } from "#/ui/Form";
 import { PickerAt } from "#/ui/Picker";
-import { comment, type Deed, fileUnder, payTo, slugOf, tagWith } from "./deed";
+import { type BulkChange, comment, fileUnder, payTo, slugOf, tagWith } from "./bulkChange";
 
 export type What = "category" | "tag" | "payee" | "comment";
 /** The field to choose, where the picker opens, and the category of the transaction at that time. */
-export type Asking = { what: What; at: Element; seen?: ReadonlyMap<string, string | null> };
+export type Asking = { what: What; at: Element; shown?: ReadonlyMap<string, string | null> };
 
 /** Asks for the category, tag, payee or comment that the current or the selected transactions get. */
 export const Pickers = memo(function Pickers({
   asking,
   onClose,
-  onDeed,
+  onChange,
 }: {
   asking: Asking | null;
   onClose: () => void;
-  onDeed: (d: Deed, seen: Asking["seen"]) => void;
+  onChange: (d: BulkChange, shown: Asking["shown"]) => void;
 }) {
   const client = useQueryClient();
   const { choices } = useCategories();
@@ -32,18 +32,18 @@ export const Pickers = memo(function Pickers({
   const payees = useQuery({ ...counterparties, enabled: asking?.what === "payee" });
   const [words, setWords] = useState("");
   const anchor = (what: What) => (asking?.what === what ? asking.at : null);
-  const does = (d: Deed) => {
+  const does = (d: BulkChange) => {
     onClose();
-    onDeed(d, asking?.seen);
+    onChange(d, asking?.shown);
   };
   const made = async (name: string) => {
     onClose();
     try {
       const c = await createCounterparty(name);
       void client.invalidateQueries({ queryKey: counterparties.queryKey });
-      onDeed(payTo(c.id, c.name), undefined);
+      onChange(payTo(c.id, c.name), undefined);
     } catch (e) {
-      sorry(e);
+      showError(e);
     }
   };
   const submit = (e: SubmitEvent<HTMLFormElement>) => {

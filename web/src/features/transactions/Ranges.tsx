@@ -23,18 +23,19 @@ type Props = {
 /** A filter button with fields below it. It is drawn once somebody pressed the button, and so it is open. */
 export function Ranges({ kind, name, on, search, set }: Props) {
   const [open, setOpen] = useState(true);
-  const whole = useRef<HTMLSpanElement>(null);
+  const container = useRef<HTMLSpanElement>(null);
   const close = () => {
     setOpen(false);
-    whole.current?.querySelector("button")?.focus();
+    container.current?.querySelector("button")?.focus();
   };
   useEffect(() => {
-    if (open) whole.current?.querySelector("[role=dialog]")?.querySelector<HTMLElement>(":is(button,input)")?.focus();
+    if (open)
+      container.current?.querySelector("[role=dialog]")?.querySelector<HTMLElement>(":is(button,input)")?.focus();
   }, [open]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only hears what its button and its fields do
     <span
-      ref={whole}
+      ref={container}
       className={css.at}
       onKeyDown={(e) => {
         if (e.key !== "Escape" || !open) return;

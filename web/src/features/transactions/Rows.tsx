@@ -1,6 +1,6 @@
 import type { Row } from "#/api/transactions";
 import type { Look } from "#/lib/tones";
-import { BoneLine, Line, MonthLine } from "./Line";
+import { Line, MonthLine, SkeletonLine } from "./Line";
 import css from "./List.module.css";
 import { monthAt, type Timeline } from "./timeline";
 import { block, type useWindow } from "./useWindow";
@@ -26,7 +26,7 @@ export function Rows({ line, view, row, ...p }: Props) {
     const month = monthAt(line, i);
     if (month?.start === i) return <MonthLine key={i} month={month} />;
     const r = row(i);
-    if (!r) return <BoneLine key={i} />;
+    if (!r) return <SkeletonLine key={i} />;
     return (
       <Line
         key={i}

@@ -10,7 +10,7 @@ import { toasts } from "#/ui/toasts";
 import { filtersOf } from "./filters";
 import type { useView } from "./useView";
 
-const ViewDialog = lazy(() => import("./later").then((m) => ({ default: m.ViewDialog })));
+const ViewDialog = lazy(() => import("./lazy").then((m) => ({ default: m.ViewDialog })));
 
 /** Keeps what the list shows: its filters as a view, its rows as a file. */
 export function Saving({ search, views }: { search: TransactionsSearch; views: ReturnType<typeof useView> }) {

@@ -5,29 +5,29 @@ import { type Detail, split } from "#/api/transactions";
 import { abs, cents, text } from "#/lib/money";
 import { typed, written } from "#/lib/typed";
 import { useCategories } from "#/parts/categories";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { useMoney } from "#/ui/Amount";
 import { settle } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Choose, Entry } from "#/ui/Form";
 import css from "./Split.module.css";
-import { type Draft, most, rest, touches } from "./split";
+import { type Draft, maxParts, rest, touches } from "./split";
 
 let key = 0;
-const blank = (category: string | null, was = category): Draft => ({
+const blank = (category: string | null, previous = category): Draft => ({
   key: ++key,
   amount: "",
   category: category ?? "",
-  was: was ?? "",
+  previous: previous ?? "",
 });
 
 /** Splits a transaction into parts. The last part gets what the entered amounts leave. */
 export function SplitDialog({ of: tx, onClose }: { of: Detail; onClose: () => void }) {
   const { choices } = useCategories();
   const money = useMoney();
-  const whole = cents(tx.amount);
-  const sign = whole < 0n ? -1n : 1n;
+  const total = cents(tx.amount);
+  const sign = total < 0n ? -1n : 1n;
   const had = tx.parts ?? [];
   const [last, setLast] = useState<Draft>(() => {
     const r = had.find((p) => p.is_remainder);
@@ -41,14 +41,14 @@ export function SplitDialog({ of: tx, onClose }: { of: Detail; onClose: () => vo
       : [blank(null, tx.category)],
   );
   const left = rest(
-    sign * whole,
+    sign * total,
     parts.map((p) => p.amount),
   );
   const into = plural(parts.length + 1, { one: "Split into #", other: "Split into #" });
-  const save = useDeed({
+  const save = useAction({
     act: split,
     touches,
-    said: into,
+    text: into,
     change: (r) => r.change,
     quiet: true,
   });
@@ -65,7 +65,7 @@ export function SplitDialog({ of: tx, onClose }: { of: Detail; onClose: () => vo
       return {
         ...(p.id && { id: p.id }),
         ...(amount !== null && { amount: Number(text(sign * amount)) }),
-        ...(p.category !== p.was && { category: p.category || null }),
+        ...(p.category !== p.previous && { category: p.category || null }),
       };
     });
     save.mutate({ id: tx.id, parts: body }, { onSuccess: onClose });
@@ -73,9 +73,9 @@ export function SplitDialog({ of: tx, onClose }: { of: Detail; onClose: () => vo
   const category = (p: Draft, label: string, onPick: (category: string) => void) => (
     <Choose label={label} options={options} value={p.category} onChange={(e) => onPick(e.target.value)} />
   );
-  const amount = money(abs(whole), tx.iso_currency_code);
+  const amount = money(abs(total), tx.iso_currency_code);
   const over = money(abs(left ?? 0n), tx.iso_currency_code);
-  const said =
+  const hint =
     left === null
       ? t`Enter an amount for each part, for example 12.50.`
       : left === 0n
@@ -128,11 +128,11 @@ export function SplitDialog({ of: tx, onClose }: { of: Detail; onClose: () => vo
         </li>
       </ol>
       <p className="small dim" role="status">
-        {said}
+        {hint}
       </p>
       <Button
         icon="plus"
-        disabled={parts.length + 1 >= most}
+        disabled={parts.length + 1 >= maxParts}
         onClick={() => setParts((all) => [...all, blank(null, tx.category)])}
       >
         <Trans>Add part</Trans>

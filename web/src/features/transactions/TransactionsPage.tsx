@@ -5,21 +5,21 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { session } from "#/api/session";
-import { mostChosen, type Row } from "#/api/transactions";
+import { maxSelected, type Row } from "#/api/transactions";
 import { useKeys } from "#/lib/keys";
-import { useSteady } from "#/lib/steady";
+import { useEventCallback } from "#/lib/useEventCallback";
 import { AddPayment } from "#/parts/AddPayment";
 import { useCategories } from "#/parts/categories";
-import { useEdit, useUndoKeys } from "#/parts/edit";
+import { useEdit } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { LookOnly } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Button } from "#/ui/Button";
-import { Bones, Empty } from "#/ui/Card";
+import { Empty, Skeleton } from "#/ui/Card";
 import { Guarded } from "#/ui/Guard";
 import { toasts } from "#/ui/toasts";
 import { sumsOf, sumsOfRows } from "./added";
-import type { Deed } from "./deed";
+import type { BulkChange } from "./bulkChange";
 import { FilterBar } from "./FilterBar";
 import { bare, filtersOf } from "./filters";
 import list from "./List.module.css";
@@ -37,8 +37,8 @@ import { useView } from "./useView";
 // The list does not need it, so the panel is loaded when somebody opens a transaction.
 const Details = lazy(() => import("./Details").then((m) => ({ default: m.Details })));
 // Likewise the actions for many transactions, when some are selected.
-const BulkBar = lazy(() => import("./later").then((m) => ({ default: m.BulkBar })));
-const TrialStrip = lazy(() => import("./later").then((m) => ({ default: m.TrialStrip })));
+const BulkBar = lazy(() => import("./lazy").then((m) => ({ default: m.BulkBar })));
+const TrialStrip = lazy(() => import("./lazy").then((m) => ({ default: m.TrialStrip })));
 
 export function TransactionsPage() {
   const search = useSearch({ from: "/transactions" });
@@ -60,14 +60,14 @@ export function TransactionsPage() {
   const chosen = useChosen(row);
   const trial = useTrial(chosen.clear);
   // Components that are drawn again only if they changed get the same functions every time.
-  const choose = useSteady((i: number, upTo: boolean) => (upTo ? chosen.upTo(i) : chosen.toggle(i)));
-  const fileHere = useSteady((at: Element, i: number, r: Row) => {
+  const choose = useEventCallback((i: number, upTo: boolean) => (upTo ? chosen.upTo(i) : chosen.toggle(i)));
+  const fileHere = useEventCallback((at: Element, i: number, r: Row) => {
     chosen.clear();
     setCurrent(i);
     const what = "category";
-    setAsking({ what, at, seen: new Map([[r.id, r.category]]) });
+    setAsking({ what, at, shown: new Map([[r.id, r.category]]) });
   });
-  const askNothing = useSteady(() => setAsking(null));
+  const askNothing = useEventCallback(() => setAsking(null));
 
   // The keys go on from the row that was opened; after a reload its row is loaded later than the address.
   const isOpen = (r: Row | undefined) => open !== undefined && (r?.short_id === open || r?.id === open);
@@ -86,7 +86,7 @@ export function TransactionsPage() {
     return router.buildLocation({ to: "/transactions", search: { ...rest, open: "-" } }).href.slice(0, -1);
   }, [router, search]);
   const show = (id: string | undefined) => void go({ search: (s) => ({ ...s, open: id }), resetScroll: false });
-  const openIt = useSteady(show);
+  const openIt = useEventCallback(show);
   const goTo = (index: number) => {
     setCurrent(index);
     view.bring(index);
@@ -97,12 +97,12 @@ export function TransactionsPage() {
     const to = line.months[at + by];
     if (to) goTo(to.start + 1);
   };
-  const does = useSteady((d: Deed, seen: Asking["seen"]) => {
+  const applyChange = useEventCallback((d: BulkChange, shown: Asking["shown"]) => {
     if (chosen.all) return void trial.start({ filter: filters, set: d.set }, d);
-    if (chosen.ids.size > mostChosen)
+    if (chosen.ids.size > maxSelected)
       return toasts.say({
         bad: true,
-        text: t`You can select up to ${{ count: i18n.number(mostChosen) }}. Use “Select all” instead.`,
+        text: t`You can select up to ${{ count: i18n.number(maxSelected) }}. Use “Select all” instead.`,
       });
     if (chosen.ids.size) return void trial.start({ transaction_ids: [...chosen.ids.keys()], set: d.set }, d);
     const r = row(current);
@@ -110,9 +110,9 @@ export function TransactionsPage() {
     const { category } = d.set;
     edit.mutate({
       operations: [{ transaction_id: r.id, ...d.set }],
-      said: d.said(1),
+      text: d.text(1),
       ...(category && {
-        seen,
+        shown,
         paint: (x) => ({ ...x, category, category_display_name: name(category), category_source: "user" }),
       }),
     });
@@ -121,10 +121,9 @@ export function TransactionsPage() {
     const el = at ?? canvas.current?.querySelector(`[data-index="${current}"] [data-file]`) ?? canvas.current;
     const r = row(current);
     if (!may || !el || !(chosen.some || r)) return;
-    setAsking({ what, at: el, seen: r && !chosen.some ? new Map([[r.id, r.category]]) : undefined });
+    setAsking({ what, at: el, shown: r && !chosen.some ? new Map([[r.id, r.category]]) : undefined });
   };
   useKeys({
-    ...useUndoKeys(),
     j: () => goTo(step(line, current, 1)),
     k: () => goTo(step(line, current, -1)),
     ArrowDown: () => goTo(step(line, current, 1)),
@@ -157,7 +156,7 @@ export function TransactionsPage() {
   return (
     <div className={open ? css.split : undefined}>
       <div className={css.left}>
-        <Top title={t`Transactions`}>
+        <PageHeader title={t`Transactions`}>
           {may && (
             <>
               <span className="desk">
@@ -177,7 +176,7 @@ export function TransactionsPage() {
               </span>
             </>
           )}
-        </Top>
+        </PageHeader>
         <FilterBar
           search={search}
           count={line.rows}
@@ -217,7 +216,7 @@ export function TransactionsPage() {
             address={address}
             onOpen={openIt}
           />
-          {!counted && !error && <Bones rows={14} />}
+          {!counted && !error && <Skeleton rows={14} />}
           {counted && line.rows === 0 && (
             <Empty title={key === "{}" ? t`No transactions yet` : t`No matching transactions`}>
               {key === "{}"
@@ -264,7 +263,7 @@ export function TransactionsPage() {
           </Suspense>
         </Guarded>
       )}
-      <Pickers asking={asking} onClose={askNothing} onDeed={does} />
+      <Pickers asking={asking} onClose={askNothing} onChange={applyChange} />
     </div>
   );
 }

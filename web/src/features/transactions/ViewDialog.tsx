@@ -5,9 +5,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Filters } from "#/api/transactions";
 import { createView, deleteView, patchView, type View, views } from "#/api/views";
-import { useDeed } from "#/parts/deed";
-import { sorry } from "#/parts/edit";
+import { showError } from "#/parts/edit";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Check, Note } from "#/ui/Form";
@@ -22,7 +22,7 @@ type Props = {
   onClose: () => void;
 };
 
-const whole = ({ name, shared, filters }: View) => ({ name, shared, filters });
+const contentOf = ({ name, shared, filters }: View) => ({ name, shared, filters });
 
 /** Saves the filters of the list under a name, or changes the view that it shows. */
 export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
@@ -31,14 +31,14 @@ export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
   const [view, setView] = useState(shown);
   const touches = views.queryKey;
   const unknown = left.join(", ");
-  /** Says what was done. Nothing records views, so the way back is the opposite deed. */
+  /** Says what was done. Nothing records views, so the way back is the opposite action. */
   const done = (text: string, at: View | undefined, back: () => Promise<unknown>) => {
     const undo = async () => {
       try {
         await back();
         toasts.say({ text: t`Undone` });
       } catch (e) {
-        sorry(e);
+        showError(e);
       }
       await client.invalidateQueries({ queryKey: touches });
     };
@@ -46,13 +46,13 @@ export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
     void go({ search: (s) => ({ ...s, view: at?.short_id }), replace: true, resetScroll: false });
     toasts.say({ text, undo: () => void undo() });
   };
-  const save = useDeed({
+  const save = useAction({
     act: (x: { name: string; shared: boolean }) =>
       view ? patchView(view.id, { ...x, ...(left.length ? {} : { filters }) }) : createView({ ...x, filters }),
     touches,
     quiet: true,
   });
-  const drop = useDeed({ act: (v: View) => deleteView(v.id), touches, quiet: true });
+  const drop = useAction({ act: (v: View) => deleteView(v.id), touches, quiet: true });
   return (
     <FormDialog
       key={view?.id}
@@ -70,7 +70,7 @@ export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
           {
             onSuccess: (v) =>
               view
-                ? done(t`View “${{ name: v.name }}” updated`, v, () => patchView(v.id, whole(view)))
+                ? done(t`View “${{ name: v.name }}” updated`, v, () => patchView(v.id, contentOf(view)))
                 : done(t`View “${{ name: v.name }}” saved`, v, () => deleteView(v.id)),
           },
         )
@@ -84,7 +84,7 @@ export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
               onClick={() =>
                 drop.mutate(view, {
                   onSuccess: () =>
-                    done(t`View “${{ name: view.name }}” deleted`, undefined, () => createView(whole(view))),
+                    done(t`View “${{ name: view.name }}” deleted`, undefined, () => createView(contentOf(view))),
                 })
               }
             >

@@ -5,19 +5,19 @@ import { explanation, history, type Transaction } from "#/api/transactions";
 import { moment } from "#/lib/dates";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
-import { Bones } from "#/ui/Card";
+import { Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
-import { Seal } from "#/ui/Seal";
+import type { BulkChange } from "./bulkChange";
 import { chain, type Link } from "./chain";
 import css from "./Details.module.css";
-import type { Deed } from "./deed";
 
-const unlock: Deed = {
+const unlock: BulkChange = {
   set: { category: null },
   ask: () => t`Unlock`,
-  said: () => t`Unlocked. Rules and agents can categorize it again`,
+  text: () => t`Unlocked. Rules and agents can categorize it again`,
 };
 
 /** The reason of a value; of a locked one also when it was set, and what that means. */
@@ -30,7 +30,7 @@ function reasonOf(l: Link): string {
 }
 
 /** The reasons for a transaction's category: the source of each value, newest first. */
-export function Why({ of, writes, onLetGo }: { of: Transaction; writes: boolean; onLetGo: (d: Deed) => void }) {
+export function Why({ of, writes, onLetGo }: { of: Transaction; writes: boolean; onLetGo: (d: BulkChange) => void }) {
   const why = useQuery(explanation(of.id));
   const past = useQuery(history(of.id));
   const { name } = useCategories();
@@ -42,7 +42,7 @@ export function Why({ of, writes, onLetGo }: { of: Transaction; writes: boolean;
       <h2>{category ? t`Why “${category}”?` : t`Why is it uncategorized?`}</h2>
       {why.error && <Fault error={why.error} what={t`the reason`} retry={() => void why.refetch()} />}
       {!now || !past.data ? (
-        !why.error && <Bones rows={2} />
+        !why.error && <Skeleton rows={2} />
       ) : !now.value && past.data.annotations.every((a) => a.kind !== "category") ? (
         <p className="dim">
           <Trans>The bank sent no category, no rule matched, and no one has set one.</Trans>
@@ -51,7 +51,7 @@ export function Why({ of, writes, onLetGo }: { of: Transaction; writes: boolean;
         <ol className={css.chain}>
           {chain(now, past.data.annotations, null).map((l, i) => (
             <li key={l.id}>
-              <Seal maker={l.maker} large />
+              <AuthorBadge author={l.author} large />
               <span className={i === 0 ? css.now : ""}>{l.over ? <s>{named(l.value)}</s> : named(l.value)}</span>
               {l.held ? (
                 <Badge mood="held">

@@ -6,8 +6,8 @@ import { useState } from "react";
 import { match, payee, type Transaction, transaction } from "#/api/transactions";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
-import { useDeed } from "#/parts/deed";
 import { PaymentForm } from "#/parts/PaymentForm";
+import { useAction } from "#/parts/useAction";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import css from "./Details.module.css";
@@ -16,10 +16,10 @@ import css from "./Details.module.css";
 export function Written({ of: tx, writes }: { of: Transaction; writes: boolean }) {
   const [open, setOpen] = useState(false);
   const bank = useQuery({ ...transaction(tx.linked_transaction_id ?? ""), enabled: tx.excluded }).data;
-  const part = useDeed({
+  const part = useAction({
     act: () => match(tx.id, null),
     touches: ["transactions", "accounts", "overview", "cashflow", "changes", "review"],
-    said: t`Now counted as two transactions`,
+    text: t`Now counted as two transactions`,
     change: (r) => r.change,
   });
   return (

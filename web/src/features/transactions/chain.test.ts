@@ -39,7 +39,7 @@ it("goes back from the person to the rule to the bank", () => {
     ],
     null,
   );
-  expect(links.map((l) => [l.value, l.maker.kind, l.held])).toEqual([
+  expect(links.map((l) => [l.value, l.author.kind, l.held])).toEqual([
     ["furniture", "person", true],
     ["shopping", "rule", false],
     ["home", "bank", false],

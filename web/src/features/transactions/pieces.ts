@@ -2,7 +2,7 @@
 export type Piece = { start: string; end: string; at: number; rows: number };
 
 /** A month with no more rows than this is one piece. */
-export const whole = 200;
+export const undividedRows = 200;
 const enough = 120; // rows, after which a piece ends with its day
 
 /** The pieces of a month, by its days with their counts, newest first. */

@@ -2,7 +2,7 @@ import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { type RefObject, useMemo, useRef } from "react";
 import { days, type Filters, head, months, rows } from "#/api/transactions";
 import { daysOf } from "./filters";
-import { type Piece, piecesOf, whole } from "./pieces";
+import { type Piece, piecesOf, undividedRows } from "./pieces";
 import { type Month, monthAt, rowAt, timeline } from "./timeline";
 import { useSettled, useWindow } from "./useWindow";
 
@@ -22,15 +22,15 @@ export function useList(filters: Filters, canvas: RefObject<HTMLElement | null>)
   const [first, last] = useSettled(view.drawn.join(), 90).split(",").map(Number) as [number, number];
   const [from, to] = [Math.max(first - ahead, 0), Math.min(last + ahead, line.size - 1)];
   const known = newest?.length ?? 0;
-  // The newest rows are already here. Older rows are loaded by months, and large months by days.
+  // The newest rows are already loaded. Older rows are loaded by months, and large months by days.
   const near = useMemo(() => {
     const [a, b] = [monthAt(line, from)?.nth ?? 0, monthAt(line, to)?.nth ?? -1];
     return rowAt(line, last - 1) < known ? [] : line.months.slice(a, b + 1);
   }, [line, from, to, last, known]);
-  const large = near.filter((m) => m.rows > whole);
+  const large = near.filter((m) => m.rows > undividedRows);
   const counted = useQueries({ queries: large.map((m) => days(shown, ...daysOf(shown, m.month))) });
   const piecesIn = (m: Month): Piece[] => {
-    if (m.rows > whole) return piecesOf(counted[large.indexOf(m)]?.data?.periods ?? []);
+    if (m.rows > undividedRows) return piecesOf(counted[large.indexOf(m)]?.data?.periods ?? []);
     const [start, end] = daysOf(shown, m.month);
     return [{ start, end, at: 0, rows: m.rows }];
   };

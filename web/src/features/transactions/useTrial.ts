@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { ApiError } from "#/api/client";
 import { type BulkBody, type BulkResult, bulk, type Filters, someOf } from "#/api/transactions";
-import { sorry, useBulk } from "#/parts/edit";
-import type { Deed } from "./deed";
+import { showError, useBulk } from "#/parts/edit";
+import type { BulkChange } from "./bulkChange";
 
 /** A change of many transactions with its preview, which waits for a confirmation. */
 export type Trial = {
-  deed: Deed;
+  change: BulkChange;
   of: BulkBody;
   would: BulkResult;
   again: boolean;
@@ -18,8 +18,8 @@ const few = 3;
 const nobody = { count: 0, names: [] };
 
 /** The transactions of a change whose category a person set. */
-function filedByHand(of: BulkBody, deed: Deed) {
-  if (deed.set.category === undefined || of.filter?.held === false) return nobody;
+function categorizedByHand(of: BulkBody, change: BulkChange) {
+  if (change.set.category === undefined || of.filter?.held === false) return nobody;
   const ids = of.transaction_ids;
   if (ids && ids.length > 100) return nobody;
   return someOf({ ...(of.filter as Filters), ...(ids && { ids }), category_source: "user" }, few);
@@ -29,12 +29,12 @@ function filedByHand(of: BulkBody, deed: Deed) {
 export function useTrial(onDone: () => void) {
   const [trial, setTrial] = useState<Trial | null>(null);
   const write = useBulk();
-  const start = async (of: BulkBody, deed: Deed, again = false) => {
+  const start = async (of: BulkBody, change: BulkChange, again = false) => {
     try {
-      const [would, byHand] = await Promise.all([bulk({ ...of, dry_run: true }), filedByHand(of, deed)]);
-      setTrial({ of, deed, again, would, byHand });
+      const [would, byHand] = await Promise.all([bulk({ ...of, dry_run: true }), categorizedByHand(of, change)]);
+      setTrial({ of, change, again, would, byHand });
     } catch (e) {
-      sorry(e);
+      showError(e);
     }
   };
   return {
@@ -46,18 +46,18 @@ export function useTrial(onDone: () => void) {
     async spare() {
       if (!trial) return;
       const { filter, transaction_ids: ids, set } = trial.of;
-      await start({ filter: { ...filter, ...(ids && { ids }), held: false }, set }, trial.deed);
+      await start({ filter: { ...filter, ...(ids && { ids }), held: false }, set }, trial.change);
     },
     async confirm() {
       if (!trial) return;
-      const { of, deed, would } = trial;
+      const { of, change, would } = trial;
       const body = of.filter ? { ...of, expect: would.matched } : of;
       try {
-        await write.mutateAsync({ body, said: deed.said(would.changed) });
+        await write.mutateAsync({ body, text: change.text(would.changed) });
         setTrial(null);
         onDone();
       } catch (e) {
-        if (e instanceof ApiError && e.code === "CONFLICT") await start(of, deed, true);
+        if (e instanceof ApiError && e.code === "CONFLICT") await start(of, change, true);
       }
     },
   };

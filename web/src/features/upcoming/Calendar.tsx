@@ -6,11 +6,11 @@ import { dayFull } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { firstWeekday, weekdays } from "#/lib/week";
 import { Amount } from "#/ui/Amount";
-import { remark, weeks } from "./days";
+import { ahead, remark, weeks } from "./days";
 import css from "./UpcomingPage.module.css";
 
 /** So many transactions of one day fit into a calendar; the others are counted. */
-const most = 6;
+const limit = 6;
 
 const Sum = ({ item }: { item: UpcomingItem }) => (
   <Amount value={cents(item.amount)} currency={item.iso_currency_code} quiet={!item.certain || item.transfer} />
@@ -32,66 +32,68 @@ export function Calendar({ month, today, days }: { month: string; today: string;
         </tr>
       </thead>
       <tbody>
-        {weeks(month).map((week) => (
-          <tr key={week.find(Boolean)}>
-            {week.map((day, i) => {
-              const items = (day && of.get(day)) || [];
-              return (
-                <td
-                  key={heads[i]?.name}
-                  className={!day ? css.other : day < today ? css.past : day === today ? css.today : undefined}
-                >
-                  {day && (
-                    <time dateTime={day} title={dayFull(day)}>
-                      {Number(day.slice(8))}
-                    </time>
-                  )}
-                  {items.length > 0 && (
-                    <ul>
-                      {items.slice(0, most).map((item) => (
-                        <li key={item.recurring_id + (item.due_date ?? "")} title={remark(item, today)}>
-                          <Link to="/recurring/$id" params={{ id: item.recurring_id }}>
-                            <bdi>{item.name}</bdi>
-                          </Link>
-                          <span className={item.due_date ? css.late : undefined}>
-                            {item.certain || item.due_date ? (
-                              <Sum item={item} />
-                            ) : (
-                              <Trans>
-                                <span className="dim">about</span> <Sum item={item} />
-                              </Trans>
-                            )}
-                            {item.due_date && (
-                              <>
-                                {" "}
-                                <span className="small">
-                                  <Trans>overdue</Trans>
-                                </span>
-                              </>
-                            )}
-                            {item.transfer && (
-                              <>
-                                {" "}
-                                <span className="small dim">
-                                  <Trans>transfer</Trans>
-                                </span>
-                              </>
-                            )}
-                          </span>
-                        </li>
-                      ))}
-                      {items.length > most && (
-                        <li className="dim">
-                          {plural({ count: items.length - most }, { one: "+# more", other: "+# more" })}
-                        </li>
-                      )}
-                    </ul>
-                  )}
-                </td>
-              );
-            })}
-          </tr>
-        ))}
+        {weeks(month)
+          .filter((week) => ahead(week, today))
+          .map((week) => (
+            <tr key={week.find(Boolean)}>
+              {week.map((day, i) => {
+                const items = (day && of.get(day)) || [];
+                return (
+                  <td
+                    key={heads[i]?.name}
+                    className={!day ? css.other : day < today ? css.past : day === today ? css.today : undefined}
+                  >
+                    {day && (
+                      <time dateTime={day} title={dayFull(day)}>
+                        {Number(day.slice(8))}
+                      </time>
+                    )}
+                    {items.length > 0 && (
+                      <ul>
+                        {items.slice(0, limit).map((item) => (
+                          <li key={item.recurring_id + (item.due_date ?? "")} title={remark(item, today)}>
+                            <Link to="/recurring/$id" params={{ id: item.recurring_id }}>
+                              <bdi>{item.name}</bdi>
+                            </Link>
+                            <span className={item.due_date ? css.late : undefined}>
+                              {item.certain || item.due_date ? (
+                                <Sum item={item} />
+                              ) : (
+                                <Trans>
+                                  <span className="dim">about</span> <Sum item={item} />
+                                </Trans>
+                              )}
+                              {item.due_date && (
+                                <>
+                                  {" "}
+                                  <span className="small">
+                                    <Trans>overdue</Trans>
+                                  </span>
+                                </>
+                              )}
+                              {item.transfer && (
+                                <>
+                                  {" "}
+                                  <span className="small dim">
+                                    <Trans>transfer</Trans>
+                                  </span>
+                                </>
+                              )}
+                            </span>
+                          </li>
+                        ))}
+                        {items.length > limit && (
+                          <li className="dim">
+                            {plural({ count: items.length - limit }, { one: "+# more", other: "+# more" })}
+                          </li>
+                        )}
+                      </ul>
+                    )}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
       </tbody>
     </table>
   );

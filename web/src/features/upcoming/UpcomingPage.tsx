@@ -10,10 +10,10 @@ import { useKeys } from "#/lib/keys";
 import { cents } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
+import { PageHeader } from "#/parts/PageHeader";
 import { Stepper } from "#/parts/Stepper";
-import { Top } from "#/parts/Top";
 import { Sum, useMoney } from "#/ui/Amount";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { Calendar } from "./Calendar";
@@ -29,8 +29,8 @@ export function UpcomingPage() {
   const today = useQuery(overview).data?.today ?? localDay(new Date());
   const now = monthOf(today);
   const last = shift(now, monthsAhead);
-  const asked = useSearch({ from: "/recurring/calendar" }).month ?? now;
-  const month = asked < now ? now : asked > last ? last : asked;
+  const requested = useSearch({ from: "/recurring/calendar" }).month ?? now;
+  const month = requested < now ? now : requested > last ? last : requested;
   const { data, error, refetch, isPlaceholderData } = useQuery(upcoming(daysUntil(month, today)));
   const choose = (m: string) => void go({ search: { month: m === now ? undefined : m }, resetScroll: false });
   useKeys({
@@ -40,7 +40,7 @@ export function UpcomingPage() {
   const days = daysOf(data?.days ?? [], month);
   return (
     <>
-      <Top title={t`Recurring`}>
+      <PageHeader title={t`Recurring`}>
         <Stepper
           name={monthName(month)}
           short={`${monthAbbr(month)} ${month.slice(0, 4)}`}
@@ -50,7 +50,7 @@ export function UpcomingPage() {
           onBack={() => choose(shift(month, -1))}
           onOn={() => choose(shift(month, 1))}
         />
-      </Top>
+      </PageHeader>
       <Page
         stale={isPlaceholderData}
         aside={data && data.accounts.length > 0 && <Ahead rows={data.accounts} month={month} today={today} />}
@@ -59,7 +59,7 @@ export function UpcomingPage() {
         <Notes notes={data?.notes} />
         {!data && !error && (
           <Card>
-            <Bones rows={6} />
+            <Skeleton rows={6} />
           </Card>
         )}
         {data?.days.length === 0 && (
@@ -98,11 +98,11 @@ function Sums({ days }: { days: Parameters<typeof sums>[0] }) {
   const all = sums(days);
   const [currency] = [...all.out.keys(), ...all.in.keys()];
   if (currency === undefined) return null;
-  const said = (purse: ReadonlyMap<string, bigint>) =>
+  const sumText = (purse: ReadonlyMap<string, bigint>) =>
     [...purse].map(([of, n]) => money(n, of)).join(" + ") || money(0n, currency);
   return (
     <Trans>
-      {{ out: said(all.out) }} out · {{ into: said(all.in) }} in
+      {{ out: sumText(all.out) }} out · {{ into: sumText(all.in) }} in
     </Trans>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { UpcomingAccount, UpcomingItem } from "#/api/upcoming";
-import { daysOf, daysUntil, doubt, lowest, remark, sums, weeks } from "./days";
+import { ahead, daysOf, daysUntil, doubt, lowest, remark, sums, weeks } from "./days";
 
 const item = (amount: number, iso_currency_code = "EUR", more: Partial<UpcomingItem> = {}): UpcomingItem => ({
   recurring_id: "r",
@@ -97,4 +97,10 @@ test("says how low the balance of an account will be", () => {
   expect(lowest(a(5, ["2026-11-30", -3]), false, "2026-11-17", say)).toBe("Goes below zero on 30 Nov: €-300");
   expect(lowest(a(5, ["2026-11-30", 9]), true, "2026-11-17", say)).toBe("Highest debt on 30 Nov");
   expect(lowest(a(5, ["2026-11-17", 5]), true, "2026-11-17", say)).toBe("Debt won’t rise");
+});
+
+test("weeks that are over are not shown", () => {
+  const shown = weeks("2026-11").filter((week) => ahead(week, "2026-11-18"));
+  expect(shown[0]?.[0]).toBe("2026-11-16");
+  expect(weeks("2026-12").filter((week) => ahead(week, "2026-11-18"))).toEqual(weeks("2026-12"));
 });

@@ -20,6 +20,10 @@ export function weeks(month: string, first = firstWeekday): (string | null)[][] 
   return out;
 }
 
+/** Whether a week is not over: the calendar shows what is to come, and weeks gone by would stand there empty. */
+export const ahead = (week: readonly (string | null)[], today: string) =>
+  week.some((day) => day !== null && day >= today);
+
 /** The days of a month on which something is expected. */
 export const daysOf = (days: readonly UpcomingDay[], month: string) => days.filter((d) => monthOf(d.date) === month);
 

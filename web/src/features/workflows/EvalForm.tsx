@@ -4,8 +4,8 @@ import { useState } from "react";
 import { evalWorkflow, type Workflow } from "#/api/workflows";
 import { cents } from "#/lib/money";
 import { amountOf } from "#/lib/typed";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { AmountField } from "#/ui/AmountField";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
@@ -17,7 +17,7 @@ type Provider = Exclude<ReturnType<typeof providers>[number][0], "">;
 export function EvalForm({ workflow: w, onClose }: { workflow: Workflow; onClose: () => void }) {
   const go = useNavigate();
   const [provider, setProvider] = useState<string>("");
-  const start = useDeed({
+  const start = useAction({
     act: (body: Parameters<typeof evalWorkflow>[1]) => evalWorkflow(w.slug, body),
     touches: ["workflows"],
     quiet: true,
@@ -34,13 +34,13 @@ export function EvalForm({ workflow: w, onClose }: { workflow: Workflow; onClose
       error={start.error}
       onSubmit={(f) => {
         const other = f.maybe("provider") as Provider | null;
-        const most = amountOf(f.text("cost"));
+        const maxCost = amountOf(f.text("cost"));
         start.mutate(
           {
             sample: f.count("sample") ?? 200,
             windows: f.count("windows") ?? 4,
             ...(other ? { provider: other, model: f.text("model") } : {}),
-            ...(most === null ? {} : { max_cost_usd: most }),
+            ...(maxCost === null ? {} : { max_cost_usd: maxCost }),
           },
           {
             onSuccess: (r) => {

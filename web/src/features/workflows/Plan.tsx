@@ -8,15 +8,15 @@ import type { Run } from "#/api/workflows";
 import { cents } from "#/lib/money";
 import { number } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
-import { useDeed } from "#/parts/deed";
 import { undo } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
 import { FormDialog } from "#/parts/FormDialog";
 import { planned } from "#/parts/plans";
 import { useCan } from "#/parts/rights";
+import { useAction } from "#/parts/useAction";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Fold, Lines, Table } from "#/ui/Lines";
 import { toasts } from "#/ui/toasts";
@@ -39,7 +39,7 @@ export function Plan({ run: r }: { run: Run }) {
   const [asks, ask] = useState(false);
   const [done, setDone] = useState<AppliedPlan | null>(null);
   const client = useQueryClient();
-  const apply = useDeed({
+  const apply = useAction({
     act: async () => {
       const a = await applyPlan(r.id, [...out]);
       const ids = [...a.change_ids].reverse();
@@ -49,7 +49,7 @@ export function Plan({ run: r }: { run: Run }) {
     },
     touches,
   });
-  const drop = useDeed({ act: () => dropPlan(r.id), touches, said: t`Changes discarded` });
+  const drop = useAction({ act: () => dropPlan(r.id), touches, text: t`Changes discarded` });
   const state = list.data?.pages[0]?.state ?? r.plan.state;
   if (state === "none") return null;
   const first = list.data?.pages[0];
@@ -89,7 +89,7 @@ export function Plan({ run: r }: { run: Run }) {
       }
     >
       {list.error && <Fault error={list.error} what={t`proposed changes`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={5} />}
+      {!list.data && !list.error && <Skeleton rows={5} />}
       {done && <Note mood={done.skipped.length ? "warn" : "good"}>{appliedOf(done)}</Note>}
       {first && first.totals.length > 0 && <Totals totals={first.totals} />}
       <Lines label={t`Proposed changes`}>

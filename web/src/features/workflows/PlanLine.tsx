@@ -71,7 +71,7 @@ function Becomes({ item: i }: { item: PlanItem }) {
   const filed = i.field === "category";
   const chip = (v: string | null, old: boolean) => {
     if (filed) return <Chip name={v ? name(v) : null} tone={look(v).tone} old={old && v !== null} />;
-    if (v !== null && i.field.startsWith("comment")) return <bdi className={css.said}>{v}</bdi>;
+    if (v !== null && i.field.startsWith("comment")) return <bdi className={css.comment}>{v}</bdi>;
     return v === null ? <span className="faint">{t`empty`}</span> : <Chip name={v} old={old} />;
   };
   return (

@@ -4,10 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { jobEnd } from "#/api/jobs";
 import { type Run, revertRun } from "#/api/workflows";
 import { transactions } from "#/lib/words";
-import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
-import { stay } from "#/parts/fields";
-import { Bones } from "#/ui/Card";
+import { goesBack, stay } from "#/parts/fields";
+import { useAction } from "#/parts/useAction";
+import { Skeleton } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 
 /** Asks whether a run is to be undone, with what would go back and what would stay. */
@@ -19,14 +19,14 @@ export function Revert({ run: r, onClose }: { run: Run; onClose: () => void }) {
     staleTime: 0,
     retry: false,
   });
-  const undo = useDeed({
+  const undo = useAction({
     act: async () => {
       const done = await revertRun(r.id, false);
       if (done.job_id) await jobEnd(done.job_id);
       return done;
     },
     touches: ["workflows", "transactions", "review", "overview", "rules", "changes", "categories", "tags"],
-    said: (d) => plural(d.reverted, { one: "Undid # change", other: "Undid # changes" }),
+    text: (d) => (d.job_id ? t`Undone` : plural(d.changes, { one: "Undid # change", other: "Undid # changes" })),
     quiet: true,
   });
   const would = trial.data;
@@ -36,19 +36,16 @@ export function Revert({ run: r, onClose }: { run: Run; onClose: () => void }) {
       open
       onClose={onClose}
       title={t`Undo this run?`}
-      act={would ? plural(would.reverted, { one: "Undo # change", other: "Undo # changes" }) : t`Undo`}
+      act={t`Undo`}
       fault
       busy={!would || would.reverted === 0 || undo.isPending}
       error={trial.error ?? undo.error}
       onSubmit={() => undo.mutate(undefined, { onSuccess: onClose })}
     >
-      {!would && !trial.error && <Bones rows={2} />}
+      {!would && !trial.error && <Skeleton rows={2} />}
       {would && (
         <p aria-live="polite">
-          {would.reverted === 0
-            ? t`There’s nothing left to undo.`
-            : plural(would.reverted, { one: "# change will be undone.", other: "# changes will be undone." })}{" "}
-          {stay(would.skipped_by_reason)}
+          {goesBack(would.transactions, would.reverted)} {stay(would.skipped_by_reason)}
         </p>
       )}
       {later > 0 && (

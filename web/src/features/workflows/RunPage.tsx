@@ -8,15 +8,15 @@ import { ApiError } from "#/api/client";
 import { live, type Run, run, stopRun } from "#/api/workflows";
 import { moment } from "#/lib/dates";
 import { transactions } from "#/lib/words";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { changes } from "#/parts/plans";
 import { refusal } from "#/parts/refusals";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { useAction } from "#/parts/useAction";
 import { Cost } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Note, Progress } from "#/ui/Form";
 import { Facts, Page } from "#/ui/Page";
@@ -33,12 +33,12 @@ export function RunPage() {
   const gone = error instanceof ApiError && error.status === 404;
   return (
     <>
-      <Top
+      <PageHeader
         title={data?.workflow_name ?? t({ message: "Run", context: "of a workflow" })}
         sub={data && t`Run from ${{ time: moment(data.created_at) }}`}
       >
-        {data && <Deeds run={data} />}
-      </Top>
+        {data && <RunActions run={data} />}
+      </PageHeader>
       {gone && (
         <Page>
           <Card>
@@ -57,7 +57,7 @@ export function RunPage() {
       {!data && !error && (
         <Page>
           <Card>
-            <Bones rows={8} />
+            <Skeleton rows={8} />
           </Card>
         </Page>
       )}
@@ -67,13 +67,13 @@ export function RunPage() {
 }
 
 /** Stops a run that is under way, and undoes one that has ended. */
-function Deeds({ run: r }: { run: Run }) {
+function RunActions({ run: r }: { run: Run }) {
   const can = useCan();
   const [asks, ask] = useState(false);
-  const stop = useDeed({
+  const stop = useAction({
     act: () => stopRun(r.id),
     touches: ["workflows"],
-    said: t`Run stopped. Its changes are kept`,
+    text: t`Run stopped. Its changes are kept`,
   });
   if (!can.write) return null;
   if (live(r))

@@ -9,7 +9,7 @@ import { Fault } from "#/parts/Fault";
 import { changes } from "#/parts/plans";
 import { Cost } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 import { limitOf, moodOf, planOf, statusOf, took, turns } from "./words";
@@ -40,7 +40,7 @@ export function Runs({ slug }: { slug: string }) {
   return (
     <Card title={t({ message: "Runs", context: "of a workflow" })} flush>
       {list.error && <Fault error={list.error} what={t`runs`} retry={() => void list.refetch()} />}
-      {!list.data && !list.error && <Bones rows={4} />}
+      {!list.data && !list.error && <Skeleton rows={4} />}
       <Lines label={t`Runs, newest first`}>
         {list.data && all.length === 0 && (
           <Item name={t`No runs yet`} hint={t`Runs and their transcripts appear here.`} />

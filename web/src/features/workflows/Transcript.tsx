@@ -4,15 +4,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { live, type Run, transcript } from "#/api/workflows";
-import { amounts } from "#/lib/kept";
+import { amounts } from "#/lib/persisted";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
-import { Seal } from "#/ui/Seal";
-import { allSaid, type Said } from "./lines";
+import { type Entry, entriesOf } from "./lines";
 import type { Decided } from "./sheets";
 import css from "./Workflows.module.css";
 
@@ -29,30 +29,30 @@ export function Transcript({ run: r }: { run: Run }) {
   useEffect(() => {
     if (!going) void refetch();
   }, [going, refetch]);
-  const said = useMemo(() => allSaid(data ?? [], { hidden, category: name }), [data, hidden, name]);
-  const shown = all ? said : said.slice(-few);
+  const entries = useMemo(() => entriesOf(data ?? [], { hidden, category: name }), [data, hidden, name]);
+  const shown = all ? entries : entries.slice(-few);
   return (
     <Card
       title={t`Transcript`}
-      aside={said.length ? plural(said.length, { one: "# line", other: "# lines" }) : undefined}
+      aside={entries.length ? plural(entries.length, { one: "# line", other: "# lines" }) : undefined}
       flush
     >
       {error && <Fault error={error} what={t`the transcript`} retry={() => void refetch()} />}
-      {!data && !error && <Bones rows={6} />}
-      {shown.length < said.length && (
+      {!data && !error && <Skeleton rows={6} />}
+      {shown.length < entries.length && (
         <Button kind="quiet" onClick={() => showAll(true)}>
-          {plural(said.length - shown.length, { one: "Show earlier # line", other: "Show earlier # lines" })}
+          {plural(entries.length - shown.length, { one: "Show earlier # line", other: "Show earlier # lines" })}
         </Button>
       )}
       <Lines label={t`Transcript`}>
-        {data && said.length === 0 && (
+        {data && entries.length === 0 && (
           <Item
             name={t`No transcript`}
             hint={going ? t`The run hasn’t started.` : t`The transcript is empty or past its retention period.`}
           />
         )}
         {shown.map((s) => (
-          <Line key={s.seq} said={s} />
+          <Line key={s.seq} entry={s} />
         ))}
       </Lines>
       {going && (
@@ -64,10 +64,10 @@ export function Transcript({ run: r }: { run: Run }) {
   );
 }
 
-function Line({ said: s }: { said: Said }) {
+function Line({ entry: s }: { entry: Entry }) {
   const head = (
     <span className={css.head}>
-      {s.who === "model" && <Seal maker={{ kind: "agent", name: t`the model` }} />}
+      {s.who === "model" && <AuthorBadge author={{ kind: "agent", name: t`the model` }} />}
       <span className="grow">{s.title}</span>
       {s.badge && <Badge mood={s.badge[1]}>{s.badge[0]}</Badge>}
     </span>

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { changeWorkflow, type Workflow, type WorkflowPatch } from "#/api/workflows";
 import { cents } from "#/lib/money";
 import { amountOf } from "#/lib/typed";
-import { useDeed } from "#/parts/deed";
 import { type Filled, FormDialog } from "#/parts/FormDialog";
+import { useAction } from "#/parts/useAction";
 import { AmountField } from "#/ui/AmountField";
 import { Field } from "#/ui/Field";
 import { Area, Check, Fields, Select } from "#/ui/Form";
@@ -45,10 +45,10 @@ export function patchOf(w: Workflow, f: Filled): WorkflowPatch {
 export function WorkflowForm({ workflow: w, onClose }: { workflow: Workflow; onClose: () => void }) {
   const [trigger, setTrigger] = useState<string>(w.trigger);
   const [provider, setProvider] = useState<string>(w.provider ?? "");
-  const save = useDeed({
+  const save = useAction({
     act: (body: WorkflowPatch) => changeWorkflow(w.slug, body),
     touches: ["workflows"],
-    said: t`“${{ name: w.name }}” saved`,
+    text: t`“${{ name: w.name }}” saved`,
     quiet: true,
   });
   return (

@@ -3,21 +3,21 @@ import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { live, turnWorkflow, type Workflow } from "#/api/workflows";
 import { moment } from "#/lib/dates";
-import { useDeed } from "#/parts/deed";
 import { recordHint } from "#/parts/record";
+import { useAction } from "#/parts/useAction";
 import { Cost } from "#/ui/Amount";
+import { AuthorBadge } from "#/ui/AuthorBadge";
 import { Button } from "#/ui/Button";
 import { Badge } from "#/ui/Chip";
 import { Item } from "#/ui/Lines";
-import { Seal } from "#/ui/Seal";
 import { moodOf, nextOf, planOf, recordOf, statusOf } from "./words";
 
 /** Lets a workflow start by itself, or not. */
 export function useTurn(w: Workflow) {
-  return useDeed({
+  return useAction({
     act: (on: boolean) => turnWorkflow(w.slug, on),
     touches: ["workflows"],
-    said: (_, on) => (on ? t`“${{ name: w.name }}” turned on` : t`“${{ name: w.name }}” turned off`),
+    text: (_, on) => (on ? t`“${{ name: w.name }}” turned on` : t`“${{ name: w.name }}” turned off`),
   });
 }
 
@@ -29,7 +29,7 @@ export function WorkflowLine({ workflow: w, writes }: { workflow: Workflow; writ
   return (
     <Item
       below
-      mark={<Seal maker={{ kind: "agent", name: w.name }} large />}
+      mark={<AuthorBadge author={{ kind: "agent", name: w.name }} large />}
       name={<bdi className={w.enabled || w.trigger === "manual" ? undefined : "dim"}>{w.name}</bdi>}
       open={(name) => (
         <Link to="/workflows/$id" params={{ id: w.slug }}>

@@ -8,14 +8,14 @@ import { ApiError } from "#/api/client";
 import { live, measurable, promptBlocks, startWorkflow, type Workflow, workflow } from "#/api/workflows";
 import { draftWaits } from "#/lib/drafts";
 import { number } from "#/lib/words";
-import { useDeed } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { recordHint } from "#/parts/record";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
+import { useAction } from "#/parts/useAction";
 import { Cost } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Tag } from "#/ui/Chip";
 import { Note } from "#/ui/Form";
 import { Fold } from "#/ui/Lines";
@@ -34,9 +34,9 @@ export function WorkflowPage() {
   const gone = error instanceof ApiError && error.status === 404;
   return (
     <>
-      <Top title={data?.name ?? t`Workflow`} sub={data && nextOf(data)}>
+      <PageHeader title={data?.name ?? t`Workflow`} sub={data && nextOf(data)}>
         {data && <Start workflow={data} />}
-      </Top>
+      </PageHeader>
       {gone && (
         <Page>
           <Card>
@@ -57,7 +57,7 @@ export function WorkflowPage() {
       {!data && !error && (
         <Page>
           <Card>
-            <Bones rows={8} />
+            <Skeleton rows={8} />
           </Card>
         </Page>
       )}
@@ -71,7 +71,7 @@ function Start({ workflow: w }: { workflow: Workflow }) {
   const can = useCan();
   const go = useNavigate();
   const open = (id: string) => go({ to: "/runs/$id", params: { id } });
-  const start = useDeed({ act: () => startWorkflow(w.slug), touches: ["workflows"] });
+  const start = useAction({ act: () => startWorkflow(w.slug), touches: ["workflows"] });
   const under = w.last_run && live(w.last_run) ? w.last_run : null;
   if (under)
     return (
@@ -127,7 +127,7 @@ function Whole({ workflow: w }: { workflow: Workflow }) {
                   t`Cost limit per run`,
                   w.max_cost_usd === null ? t`No limit` : <Cost key="cap" usd={w.max_cost_usd} />,
                 ],
-                [t`Transactions per run`, w.scope === "read_only" ? t`None (view only)` : mostOf(w.max_writes)],
+                [t`Transactions per run`, w.scope === "read_only" ? t`None (view only)` : limitText(w.max_writes)],
                 [t`Turns`, upTo(w.max_turns)],
                 [t`Time`, plural(w.max_minutes, { one: "Up to # minute", other: "Up to # minutes" })],
                 ...(w.scope === "read_only" ? [] : [[t`Changes`, changesOf(w)] as const]),
@@ -206,8 +206,8 @@ function Blocks({ slugs }: { slugs: string[] }) {
   });
 }
 
-const upTo = (most: number) => t`Up to ${{ most: number(most) }}`;
-const mostOf = (most: number | null) => (most === null ? t`Up to the daily agent limit` : upTo(most));
+const upTo = (limit: number) => t`Up to ${{ limit: number(limit) }}`;
+const limitText = (limit: number | null) => (limit === null ? t`Up to the daily agent limit` : upTo(limit));
 
 const changesOf = (w: Workflow) => {
   if (w.dry_run) return t`Need your approval`;

@@ -6,11 +6,11 @@ import { overview } from "#/api/overview";
 import { type Workflow, workflows } from "#/api/workflows";
 import { number } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
+import { PageHeader } from "#/parts/PageHeader";
 import { Plans } from "#/parts/Plans";
 import { LookOnly, useCan } from "#/parts/rights";
-import { Top } from "#/parts/Top";
 import { Cost } from "#/ui/Amount";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Progress } from "#/ui/Form";
 import { Lines } from "#/ui/Lines";
 import { Facts, Page } from "#/ui/Page";
@@ -29,7 +29,7 @@ export function WorkflowsPage() {
   const unset = all.length > 0 && all.every((w) => w.model_source === "none");
   return (
     <>
-      <Top
+      <PageHeader
         title={t`AI agents`}
         sub={data ? plural({ on }, { one: `# of ${of} automated`, other: `# of ${of} automated` }) : undefined}
       />
@@ -39,7 +39,7 @@ export function WorkflowsPage() {
         {unset && <NoModel admin={can.admin} />}
         <Plans />
         <Card title={t`All workflows`} flush>
-          {!data && !error && <Bones rows={7} />}
+          {!data && !error && <Skeleton rows={7} />}
           {data && all.length === 0 && (
             <Empty title={t`No workflows`}>
               <Trans>Restart the server to restore the built-in workflows.</Trans>

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { linesOf } from "#/api/workflows";
-import { allSaid, pretty, saidOf } from "./lines";
+import { entriesOf, entryOf, pretty } from "./lines";
 
 const at = "2026-11-16T09:00:00Z";
 const line = (kind: string, more: object = {}) => ({ seq: 1, at, kind, ...more });
@@ -12,7 +12,7 @@ it("reads lines of JSON, and leaves out what is none", () => {
 });
 
 it("says what was asked and what came back", () => {
-  const call = saidOf(
+  const call = entryOf(
     line("tool_call", {
       tool: "query_transactions",
       route: "refused",
@@ -26,28 +26,28 @@ it("says what was asked and what came back", () => {
     "Not allowed",
     '{\n  "a": 1\n}',
   ]);
-  expect(saidOf(line("tool_result", { is_error: true, content: "no" })).title).toBe("Tool error");
-  expect(saidOf(line("assistant", { text: "<b>Hi</b>", calls: [] })).text).toBe("<b>Hi</b>");
-  expect(saidOf(line("limit", { limit: "max_turns", most: 12 })).title).toContain("12 turns");
+  expect(entryOf(line("tool_result", { is_error: true, content: "no" })).title).toBe("Tool error");
+  expect(entryOf(line("assistant", { text: "<b>Hi</b>", calls: [] })).text).toBe("<b>Hi</b>");
+  expect(entryOf(line("limit", { limit: "max_turns", most: 12 })).title).toContain("12 turns");
 });
 
 it("says what an answer cost, unless amounts are hidden or it is not known", () => {
   const l = line("usage", { turn: 2, input_tokens: 1200, output_tokens: 1, cost_usd: 0.02, took_ms: 3100 });
-  expect(saidOf(l).title).toBe("Response 2: US$0.02, 1,200 tokens in, 1 token out, 3 seconds");
-  expect(saidOf(l, { hidden: true }).title).not.toContain("$");
-  expect(saidOf({ ...l, cost_usd: null }).title).toContain("cost unknown");
+  expect(entryOf(l).title).toBe("Response 2: US$0.02, 1,200 tokens in, 1 token out, 3 seconds");
+  expect(entryOf(l, { hidden: true }).title).not.toContain("$");
+  expect(entryOf({ ...l, cost_usd: null }).title).toContain("cost unknown");
 });
 
 it("says what a run works on", () => {
-  const work = saidOf(line("worklist", { rows: [["a"], ["b"]], known: 1 }));
+  const work = entryOf(line("worklist", { rows: [["a"], ["b"]], known: 1 }));
   expect([work.title, work.text]).toEqual([
     "2 transactions to decide",
     "Skipped 1 unchanged transaction from earlier runs.",
   ]);
-  expect(saidOf(line("worklist", { rows: [["a", "b"], ["c"]], known: 0 })).title).toBe(
+  expect(entryOf(line("worklist", { rows: [["a", "b"], ["c"]], known: 0 })).title).toBe(
     "3 transactions to decide, in 2 rows",
   );
-  expect(saidOf(line("worklist", { rows: [], known: 0 })).title).toBe("Nothing to decide");
+  expect(entryOf(line("worklist", { rows: [], known: 0 })).title).toBe("Nothing to decide");
 });
 
 it("says what became of the rows of a batch, with their payees", () => {
@@ -57,21 +57,21 @@ it("says what became of the rows of a batch, with their payees", () => {
     { row: 3, transactions: ["t4"], outcome: "rejected", held: ["category", "tag:needs-review"] },
   ];
   const text = 'Rows:\n{"row":1,"name":"Bakery <b>"}\n{"row":2,"name":"Post","times":2}\n{"row":3,\nEnd.';
-  const said = allSaid([line("user", { sheet: 2, rows: [1, 2, 3], text }), line("decided", { sheet: 2, rows })], {
+  const entries = entriesOf([line("user", { sheet: 2, rows: [1, 2, 3], text }), line("decided", { sheet: 2, rows })], {
     category: (s) => s.toUpperCase(),
   });
-  expect(said[0]?.title).toBe("Prompt: batch 2, 3 rows");
-  expect(said[1]?.title).toBe("Batch 2: 1 categorized, 1 left for you, 1 not allowed");
-  expect(said[1]?.rows).toEqual([
+  expect(entries[0]?.title).toBe("Prompt: batch 2, 3 rows");
+  expect(entries[1]?.title).toBe("Batch 2: 1 categorized, 1 left for you, 1 not allowed");
+  expect(entries[1]?.rows).toEqual([
     { row: 1, id: "t1", name: "Bakery <b>", what: "Categorized: FOOD, tag trip", why: "as before" },
     { row: 2, id: "t2", name: "Post, 2 transactions", what: "Not sure, left for you: FOOD", why: "could be rent" },
     { row: 3, id: "t4", name: "Row 3", what: "Not allowed (locked: category, tag needs-review)", why: undefined },
   ]);
-  expect(saidOf(line("decided", { sheet: 1, wrong_code: true })).title).toBe("Batch 1: response rejected");
+  expect(entryOf(line("decided", { sheet: 1, wrong_code: true })).title).toBe("Batch 1: response rejected");
 });
 
 it("says how a run ended", () => {
-  const end = saidOf(line("end", { status: "failed", message: "the model is gone", changes: 2, left_open: 1 }));
+  const end = entryOf(line("end", { status: "failed", message: "the model is gone", changes: 2, left_open: 1 }));
   expect([end.title, end.text]).toEqual([
     "Finished: Failed",
     "The model is gone. 2 changes made. 1 transaction left for you.",
@@ -79,7 +79,7 @@ it("says how a run ended", () => {
 });
 
 it("shows what it does not know, and cuts what is endless", () => {
-  expect(saidOf(line("surprise_me")).title).toBe("surprise me");
-  expect(saidOf(line("tool_result", { content: "x".repeat(30_000) })).more).toMatch(/and 10,000 more characters$/);
+  expect(entryOf(line("surprise_me")).title).toBe("surprise me");
+  expect(entryOf(line("tool_result", { content: "x".repeat(30_000) })).more).toMatch(/and 10,000 more characters$/);
   expect(pretty('{"a":[1]}')).toBe('{\n  "a": [\n    1\n  ]\n}');
 });

@@ -8,7 +8,7 @@ import { type Decided, decidedOf, type Names, namesOf, workOf } from "./sheets";
 import { limitOf, seconds, statusOf, tokens } from "./words";
 
 /** A line of a transcript as people read it. */
-export type Said = {
+export type Entry = {
   seq: number;
   at: string;
   /** Who: the model, coffer or the household. */
@@ -45,12 +45,12 @@ export function pretty(v: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
 
-const most = 20_000; // characters of one line that are shown
+const maxLength = 20_000; // characters of one line that are shown
 
 function cut(s: string): string {
-  if (s.length <= most) return s;
-  const more = plural(s.length - most, { one: "… and # more character", other: "… and # more characters" });
-  return `${s.slice(0, most)}\n${more}`;
+  if (s.length <= maxLength) return s;
+  const more = plural(s.length - maxLength, { one: "… and # more character", other: "… and # more characters" });
+  return `${s.slice(0, maxLength)}\n${more}`;
 }
 
 const folded = (v: unknown) => ({ more: cut(pretty(v)) });
@@ -61,7 +61,7 @@ const routes: Record<string, [MessageDescriptor, Mood]> = {
   refused: [msg`Not allowed`, "warn"],
 };
 
-function badgeOf(route: string): Said["badge"] {
+function badgeOf(route: string): Entry["badge"] {
   const found = routes[route];
   return found && [i18n._(found[0]), found[1]];
 }
@@ -79,7 +79,7 @@ function usage(l: TranscriptLine, hidden: boolean): string {
 
 /** How a run ended: its result, or why it failed. */
 function endOf(l: TranscriptLine): string {
-  const said = [
+  const sentences = [
     str(l.message) && sentence(str(l.message)),
     num(l.changes) ? plural(num(l.changes), { one: "# change made.", other: "# changes made." }) : "",
     l.plan === "waiting" ? t`Changes need approval.` : "",
@@ -87,10 +87,10 @@ function endOf(l: TranscriptLine): string {
       ? plural(num(l.left_open), { one: "# transaction left for you.", other: "# transactions left for you." })
       : "",
   ];
-  return said.filter(Boolean).join(" ");
+  return sentences.filter(Boolean).join(" ");
 }
 
-export type Telling = {
+export type Options = {
   /** Amounts are not shown. */
   hidden?: boolean;
   /** The name of a category. */
@@ -100,19 +100,19 @@ export type Telling = {
 };
 
 /** A transcript in words. The result of a row has the payee that the model was asked about. */
-export function allSaid(lines: readonly TranscriptLine[], how: Telling): Said[] {
+export function entriesOf(lines: readonly TranscriptLine[], how: Options): Entry[] {
   let names: Names = new Map();
   return lines.map((l) => {
     if (l.kind === "user" && num(l.sheet)) names = namesOf(l);
-    return saidOf(l, { ...how, names });
+    return entryOf(l, { ...how, names });
   });
 }
 
 /** A line in words. A kind that is not known stands as it is. */
-export function saidOf(
+export function entryOf(
   l: TranscriptLine,
-  { hidden = false, category = String, names = new Map() }: Telling = {},
-): Said {
+  { hidden = false, category = String, names = new Map() }: Options = {},
+): Entry {
   const base = { seq: l.seq, at: l.at };
   const coffer = { ...base, who: "coffer" as const };
   switch (l.kind) {

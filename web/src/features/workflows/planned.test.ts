@@ -25,11 +25,11 @@ it("says what was applied, and what stayed and why", () => {
     skipped: [skip],
     calls: [],
   } as AppliedPlan;
-  expect(appliedOf(a)).toBe("3 changes applied. 1 won’t change: changed since.");
+  expect(appliedOf(a)).toBe("3 changes applied. 1 field won’t change: changed since.");
   expect(appliedOf({ ...a, applied: 1, skipped: [], calls: [{ tool: "apply_rules", job_id: null }] })).toBe(
     "1 change applied. 1 follow-up step started.",
   );
   expect(appliedOf({ ...a, state: "dropped", applied: 0 })).toBe(
-    "No changes were left to apply. 1 won’t change: changed since.",
+    "No changes were left to apply. 1 field won’t change: changed since.",
   );
 });

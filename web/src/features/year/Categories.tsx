@@ -4,12 +4,11 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { TransactionsSearch } from "#/lib/address";
 import { abs, type Cents, length } from "#/lib/money";
-import { percent } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
 import { Card } from "#/ui/Card";
 import { Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
-import { growth, type Line } from "./lines";
+import { difference, growth, type Line } from "./lines";
 import css from "./Year.module.css";
 
 type Props = {
@@ -32,7 +31,7 @@ export function Categories(p: Props) {
   const [open, setOpen] = useState<readonly string[]>([]);
   if (p.lines.length === 0) return null;
   const all = p.lines.reduce((s, l) => ({ now: s.now + l.now, before: s.before + l.before }), { now: 0n, before: 0n });
-  const most = p.lines.reduce((m, l) => (abs(l.now) > m ? abs(l.now) : m), 1n);
+  const largest = p.lines.reduce((m, l) => (abs(l.now) > m ? abs(l.now) : m), 1n);
   const figures = (f: { now: Cents; before: Cents }, strong: boolean, search?: TransactionsSearch) => {
     const d = f.now - f.before;
     const more = growth(f.now, f.before);
@@ -53,7 +52,7 @@ export function Categories(p: Props) {
             <td className={`${css.num} ${css.wide}`}>{p.say(f.before)}</td>
             <td className={css.num}>{d === 0n ? p.brief(d) : `${sign}${p.brief(d)}`}</td>
             <td className={`${css.num} ${css.wide}`}>
-              {more !== undefined && Math.abs(more) < 1000 && `${more > 0 ? "+" : ""}${percent(Math.round(more))}`}
+              {more !== undefined && Math.abs(more) < 1000 && difference(Math.round(more))}
             </td>
           </>
         )}
@@ -123,7 +122,7 @@ export function Categories(p: Props) {
                 <td className={`${css.bar} c${tone}`} aria-hidden="true">
                   {l.now > 0n && (
                     <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-                      <rect width={(100 * length(l.now)) / length(most)} height="6" />
+                      <rect width={(100 * length(l.now)) / length(largest)} height="6" />
                     </svg>
                   )}
                 </td>

@@ -9,7 +9,7 @@ import { transactions } from "#/lib/words";
 import { Fault } from "#/parts/Fault";
 import { reasonOf } from "#/parts/leftOut";
 import { Amount } from "#/ui/Amount";
-import { Bones, Card } from "#/ui/Card";
+import { Card, Skeleton } from "#/ui/Card";
 import css from "./Year.module.css";
 
 type Days = { from: string; to: string };
@@ -56,7 +56,7 @@ export function Tagged(p: { tag: string; currency: string; days: Days; today: st
     <div className={css.sheet}>
       <Card title={`#${p.tag}`} aside={query.data && `${transactions(list.length)} · ${p.total}`} flush>
         {query.error && <Fault error={query.error} what={t`the transactions`} retry={() => void query.refetch()} />}
-        {!query.data && !query.error && <Bones rows={3} />}
+        {!query.data && !query.error && <Skeleton rows={3} />}
         {query.data && (
           <table className={css.table}>
             <thead>

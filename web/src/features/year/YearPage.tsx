@@ -8,19 +8,19 @@ import { year as yearQuery } from "#/api/years";
 import { Pairs } from "#/charts/Pairs";
 import type { FlowSearch } from "#/lib/address";
 import { dayShort, localDay } from "#/lib/dates";
-import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { abs, type Cents, cents, compact, money, rounded } from "#/lib/money";
+import { amounts } from "#/lib/persisted";
 import { saveText } from "#/lib/save";
 import { percent, transactions } from "#/lib/words";
 import { Currencies } from "#/parts/Currencies";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
+import { PageHeader } from "#/parts/PageHeader";
 import { Stepper } from "#/parts/Stepper";
-import { Top } from "#/parts/Top";
 import { Figure } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Tag } from "#/ui/Chip";
 import { Page } from "#/ui/Page";
 import { Categories } from "./Categories";
@@ -87,7 +87,7 @@ export function YearPage() {
   return (
     <div className={css.doc}>
       <div className={css.head}>
-        <Top title={t`Cash flow`}>
+        <PageHeader title={t`Cash flow`}>
           <Stepper
             name={`${year}`}
             short={`${year}`}
@@ -107,7 +107,7 @@ export function YearPage() {
               </Button>
             </span>
           )}
-        </Top>
+        </PageHeader>
       </div>
       <div className={css.paper}>
         <p className={css.title}>{[year, home?.household_name].filter(Boolean).join(" · ")}</p>
@@ -189,8 +189,8 @@ export function YearPage() {
         <Notes notes={data?.notes.filter((n) => n.code !== "data_ends")} />
         {!data && !query.error && (
           <Card>
-            <Bones tall />
-            <Bones tall />
+            <Skeleton tall />
+            <Skeleton tall />
           </Card>
         )}
         {data && !sums && (

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Year } from "#/api/years";
-import { csvOf, growth, linesOf } from "./lines";
+import { csvOf, difference, growth, linesOf } from "./lines";
 
 const line = (category: string | null, primary_category: string | null, total: number, previous = 0) => ({
   category,
@@ -21,14 +21,14 @@ test("categories stand under their primaries, the largest first, in one currency
     line(null, null, 1),
     { ...line("home", "home", 99), iso_currency_code: "USD" },
   ];
-  const got = linesOf(all, "EUR");
-  expect(got.map((l) => [l.slug, l.now, l.before, l.count])).toEqual([
+  const lines = linesOf(all, "EUR");
+  expect(lines.map((l) => [l.slug, l.now, l.before, l.count])).toEqual([
     ["food", 4030n, 2000n, 2],
     ["home", 4000n, 0n, 1],
     [null, 100n, 0n, 1],
   ]);
-  expect(got[0]?.parts.map((p) => p.slug)).toEqual(["food_bars", "food_groceries"]);
-  expect(got[1]?.parts).toEqual([]);
+  expect(lines[0]?.parts.map((p) => p.slug)).toEqual(["food_bars", "food_groceries"]);
+  expect(lines[1]?.parts).toEqual([]);
   expect(linesOf([], "EUR")).toEqual([]);
 });
 
@@ -37,6 +37,10 @@ test("growth is in percent of before", () => {
   expect(growth(90n, 100n)).toBe(-10);
   expect(growth(10n, 0n)).toBeUndefined();
   expect(growth(-10n, 100n)).toBeUndefined();
+});
+
+test("a difference in percent has the minus of amounts", () => {
+  expect([4, 0, -2].map(difference)).toEqual(["+4%", "0%", "−2%"]);
 });
 
 test("a table has a row for each line, and no formula", () => {

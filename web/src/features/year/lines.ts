@@ -1,6 +1,7 @@
 import type { Year, YearCategory } from "#/api/years";
 import { shift } from "#/lib/days";
 import { type Cents, cents, text } from "#/lib/money";
+import { percent } from "#/lib/words";
 
 /** A category with what is below it, in one currency. */
 export type Line = {
@@ -40,6 +41,9 @@ export function linesOf(all: readonly YearCategory[], currency: string): Line[] 
 /** How much more it is, in percent; undefined where there is nothing to compare with. */
 export const growth = (now: Cents, before: Cents): number | undefined =>
   before > 0n && now >= 0n ? Number(((now - before) * 1000n) / before) / 10 : undefined;
+
+/** A change in percent with its sign, a minus as in amounts: "+4%", "−2%". */
+export const difference = (n: number) => `${n > 0 ? "+" : n < 0 ? "−" : ""}${percent(Math.abs(n))}`;
 
 // A spreadsheet would run such a text as a formula.
 const cell = (v: string) => {

@@ -1,4 +1,0 @@
-package accountlink
-
-// SettleAtMost makes a job settle more transactions than these.
-func (l *Links) SettleAtMost(n int) { l.most = n }

@@ -1,0 +1,29 @@
+package app
+
+import (
+	"net"
+	"os"
+)
+
+// tellSystemd notifies systemd how the service is, in the words of sd_notify(3). Without systemd,
+// or with a unit that does not ask for it, nobody listens.
+func tellSystemd(state string) {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return // the service runs all the same
+	}
+	defer conn.Close()               //nolint:errcheck // a datagram is out
+	_, _ = conn.Write([]byte(state)) // the same
+}
+
+// What the service says.
+const (
+	nowReady    = "READY=1"
+	nowStopping = "STOPPING=1"
+	// stillMigrating asks for another ten minutes before systemd gives up.
+	stillMigrating = "EXTEND_TIMEOUT_USEC=600000000\nSTATUS=migrating the database"
+)

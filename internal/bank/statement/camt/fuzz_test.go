@@ -1,0 +1,17 @@
+package camt_test
+
+import (
+	"testing"
+
+	"coffer/internal/bank/statement/camt"
+	"coffer/internal/bank/statement/wanttest"
+)
+
+// FuzzRead checks the guarantees of previews and rows on arbitrary input.
+func FuzzRead(f *testing.F) { wanttest.Fuzz(f, camt.Format) }
+
+// Damage to a file harms nothing but what it hits.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	wanttest.Mutate(t, camt.Format, 20)
+}

@@ -1,0 +1,162 @@
+package statement
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"coffer/internal/platform/text"
+)
+
+// Apart is how many days two sources may date one transaction apart.
+const Apart = 3
+
+// isOther reports whether a stored row is left for the last passes: a live one of a source other
+// than the file's.
+func (m *matcher) isOther(at int) bool {
+	s := m.stored[at]
+	return !m.claimed[at] && !s.Gone && Source(s.Key) != sourceName(m.prints.Format)
+}
+
+func sourceName(format string) string {
+	if format == "" {
+		return tables
+	}
+	return format
+}
+
+// likelySame finds a row of the same day and amount from another source.
+func (m *matcher) likelySame(n int, r Row, _ mark) {
+	if m.others == nil {
+		m.others = map[dayAmount][]int32{}
+		for i, s := range m.stored {
+			if m.isOther(i) {
+				on := dayAmount{s.Date, s.Cents}
+				m.others[on] = append(m.others[on], int32(i))
+			}
+		}
+	}
+	if at, ok := pop(m, m.others, dayAmount{r.Date, r.Amount.Cents()}); ok {
+		m.claimLikely(n, at)
+	}
+}
+
+func (m *matcher) claimLikely(n int, at int32) {
+	m.claim(n, at)
+	m.likely[n] = true
+}
+
+// likelyNear finds one of the same amount and a similar text, some days away: the nearest.
+func (m *matcher) likelyNear(n int, r Row, _ mark) {
+	if m.near == nil {
+		m.indexWords()
+	}
+	words := wordsOf(r.Name.Plain())
+	for days := 1; days <= Apart; days++ {
+		for _, day := range []string{shift(r.Date, -days), shift(r.Date, days)} {
+			if at, ok := m.withWord(dayAmount{day, r.Amount.Cents()}, words); ok {
+				m.claimLikely(n, at)
+				return
+			}
+		}
+	}
+}
+
+// likelyFed finds one of the same amount that a bank's feed brought, some days away, whatever its
+// text: the nearest. A file lists every row of its days, so a row of the feed that no row of the
+// file is by now is one that the file dates and words otherwise.
+func (m *matcher) likelyFed(n int, r Row, _ mark) {
+	if m.fed == nil {
+		m.fed = map[dayAmount][]int32{}
+		for i, s := range m.stored {
+			if m.isOther(i) && Source(s.Key) == "" {
+				on := dayAmount{s.Date, s.Cents}
+				m.fed[on] = append(m.fed[on], int32(i))
+			}
+		}
+	}
+	for days := 1; days <= Apart && len(m.fed) > 0; days++ {
+		for _, day := range []string{shift(r.Date, -days), shift(r.Date, days)} {
+			if at, ok := pop(m, m.fed, dayAmount{day, r.Amount.Cents()}); ok {
+				m.claimLikely(n, at)
+				return
+			}
+		}
+	}
+}
+
+// A wordAt is a word of a stored row, with its day and amount as a hash: a shop that takes the same
+// fare from everybody has one amount in each row, so that the amount alone leads to too many.
+type wordAt struct {
+	hash uint64
+	at   int32
+	gone int32 // of the first one of a hash: how many of that hash are claimed, from it on
+}
+
+type wordKey struct {
+	dayAmount
+	word string
+}
+
+// indexWords sorts the words of the stored rows that are left.
+func (m *matcher) indexWords() {
+	m.seed, m.near, m.others = maphash.MakeSeed(), []wordAt{}, map[dayAmount][]int32{}
+	for i, s := range m.stored {
+		if !m.isOther(i) {
+			continue
+		}
+		for _, w := range wordsOf(s.Name) {
+			hash := maphash.Comparable(m.seed, wordKey{dayAmount{s.Date, s.Cents}, w})
+			m.near = append(m.near, wordAt{hash: hash, at: int32(i)})
+		}
+	}
+	slices.SortFunc(m.near, func(a, b wordAt) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.at, b.at))
+	})
+}
+
+// withWord returns the first row of a day and amount that is left and has one of the words.
+func (m *matcher) withWord(on dayAmount, words []string) (found int32, ok bool) {
+	for _, w := range words {
+		hash := maphash.Comparable(m.seed, wordKey{on, w})
+		first, there := slices.BinarySearchFunc(m.near, hash, func(a wordAt, h uint64) int {
+			return cmp.Compare(a.hash, h)
+		})
+		if !there {
+			continue
+		}
+		gone := &m.near[first].gone
+		for i := first + int(*gone); i < len(m.near) && m.near[i].hash == hash; i++ {
+			m.looked++
+			at := m.near[i].at
+			if !m.claimed[at] {
+				if s := m.stored[at]; s.Date == on.day && s.Cents == on.cents && (!ok || at < found) {
+					found, ok = at, true
+				}
+				break
+			}
+			*gone++
+		}
+	}
+	return found, ok
+}
+
+func shift(day string, days int) string {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return ""
+	}
+	return at.AddDate(0, 0, days).Format(time.DateOnly)
+}
+
+// wordsOf are the words that say something: of three characters or more, with a letter.
+func wordsOf(s string) []string {
+	return slices.DeleteFunc(strings.FieldsFunc(text.Fold(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), func(w string) bool {
+		return len([]rune(w)) < 3 || strings.IndexFunc(w, unicode.IsLetter) < 0
+	})
+}

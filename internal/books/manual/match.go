@@ -1,0 +1,373 @@
+package manual
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
+)
+
+// The bank's record of a payment is dated at most so many days before or after the day that was
+// entered by hand.
+const (
+	daysBefore = 3
+	daysAfter  = 10
+	// Whether two transactions are each other's only candidate follows from others that share a
+	// candidate with one of them. They are within this many days.
+	reach = daysBefore + daysAfter
+)
+
+// A candidate is a transaction that was entered by hand, and one of the bank's that may be the same
+// payment.
+type candidate struct {
+	Manual id.ID  `db:"manual_id"`
+	Bank   *id.ID `db:"bank_id"` // nil if there is none
+	Near   bool   `db:"near"`    // all that it depends on is among the candidates
+}
+
+// decide pairs those that are each other's only candidate, and returns those that have candidates
+// and no match. It is a pure function of all candidates, so the order in which they arrived is
+// nothing to it.
+func decide(all []candidate) (matched map[id.ID]id.ID, unclear []id.ID) {
+	of, by := map[id.ID][]id.ID{}, map[id.ID]int{}
+	for _, c := range all {
+		if c.Bank != nil {
+			of[c.Manual] = append(of[c.Manual], *c.Bank)
+			by[*c.Bank]++
+		}
+	}
+	matched = map[id.ID]id.ID{}
+	for _, m := range slices.SortedFunc(maps.Keys(of), id.ID.Compare) {
+		if banks := of[m]; len(banks) == 1 && by[banks[0]] == 1 {
+			matched[m] = banks[0]
+		} else {
+			unclear = append(unclear, m)
+		}
+	}
+	return matched, unclear
+}
+
+// service is the actor of matches that follow from the transactions: fields that people hold bind
+// it.
+var service = op.Actor{Type: op.System, Name: "coffer"}
+
+// Match pairs transactions entered by hand with the bank's around those days of accounts, and
+// returns the entries for the change that touched them. A person's decisions about pairs stay.
+// Other writers to the same accounts come before or after it.
+func (h *Manual) Match(ctx context.Context, tx pg.Tx, days []ledger.Touched) ([]journal.Entry, error) {
+	accounts, first, last := spans(days)
+	some, err := pg.Value[bool](ctx, tx, `select exists (select from unnest($1::uuid[]) v (id)
+		cross join lateral (select from transaction t where t.account_id = v.id and t.origin = 'manual'
+			and t.deleted_at is null limit 1) t)`, accounts)
+	if err != nil || !some {
+		return nil, err
+	}
+	if _, err := pg.Exec(ctx, tx, `select from account where id = any($1) order by id for no key update`,
+		accounts); err != nil {
+		return nil, err
+	}
+	now, entries, err := h.standing(ctx, tx, accounts, first, last)
+	if err != nil {
+		return nil, err
+	}
+	all, err := candidates(ctx, tx, accounts, first, last)
+	if err != nil {
+		return nil, err
+	}
+	matched, unclear := h.decide(all)
+	near := map[id.ID]bool{}
+	for _, c := range all {
+		near[c.Manual] = near[c.Manual] || c.Near
+	}
+	var made []pair
+	for _, m := range slices.SortedFunc(maps.Keys(near), id.ID.Compare) {
+		was, stands := now[m]
+		to, found := matched[m]
+		if !near[m] || stands == found && was == to {
+			continue
+		}
+		if stands {
+			entries = append(entries, pair{m, was}.entry(new(journal.Matched), nil, new(ruled), nil))
+		}
+		if found {
+			made = append(made, pair{m, to})
+			entries = append(entries, pair{m, to}.entry(nil, new(journal.Matched), nil, new(ruled)))
+		}
+	}
+	if err := h.put(ctx, tx, entries); err != nil {
+		return nil, err
+	}
+	copied, err := h.copyDecisions(op.Acting(ctx, service), tx, made, false)
+	if err != nil {
+		return nil, err
+	}
+	unclear = slices.DeleteFunc(unclear, func(m id.ID) bool { return !near[m] })
+	asked, err := h.ask(op.Acting(ctx, service), tx, unclear)
+	return slices.Concat(entries, copied, asked), err
+}
+
+// Part implements ledger.Matcher. Undoing a merge returns transactions to their accounts. A pair
+// that was matched meanwhile may then be in two accounts, so it is not one payment anymore. Part
+// writes no entries, because the match follows from the accounts. Matches that somebody decided
+// stay.
+func (h *Manual) Part(ctx context.Context, tx pg.Tx, ids []id.ID) error {
+	apart, err := pg.All[pair](ctx, tx, `
+		select x.manual_id, x.bank_id from manual_match x
+		join transaction m on m.id = x.manual_id join transaction b on b.id = x.bank_id
+		where (x.manual_id = any($1) or x.bank_id = any($1)) and x.state = 'matched' and x.source = 'rule'
+			and m.account_id <> b.account_id`, ids)
+	if err != nil {
+		return err
+	}
+	entries := make([]journal.Entry, len(apart))
+	for i, p := range apart {
+		entries[i] = p.entry(new(journal.Matched), nil, new(ruled), nil)
+	}
+	return h.put(ctx, tx, entries)
+}
+
+// ruled is the source of matches that nobody decided.
+const ruled = "rule"
+
+// spans are the days of each account from the first to the last.
+func spans(days []ledger.Touched) (accounts []id.ID, first, last []pg.Date) {
+	of := map[id.ID]ledger.Touched{}
+	for _, d := range days {
+		s, ok := of[d.AccountID]
+		if !ok {
+			s = d
+		}
+		if d.First.Time().Before(s.First.Time()) {
+			s.First = d.First
+		}
+		if d.Last.Time().After(s.Last.Time()) {
+			s.Last = d.Last
+		}
+		of[d.AccountID] = s
+	}
+	for _, u := range slices.SortedFunc(maps.Keys(of), id.ID.Compare) {
+		accounts, first, last = append(accounts, u), append(first, of[u].First), append(last, of[u].Last)
+	}
+	return accounts, first, last
+}
+
+// candidates are the possible pairs around those days. Pairs that were parted, and transactions
+// that someone matched, are not among them. The subqueries are laterals, so that PostgreSQL goes
+// through the few that were entered by hand, whatever it knows of the table.
+func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last []pg.Date) ([]candidate, error) {
+	return pg.All[candidate](ctx, q, `
+		select m.id as manual_id, m.near, b.id as bank_id
+		from unnest($1::uuid[], $2::date[], $3::date[]) v (account, first, last)
+		cross join lateral (
+			select t.id, t.account_id, t.date, t.amount, t.currency,
+				t.date between v.first - $4::int and v.last + $4::int as near
+			from transaction t
+			where t.account_id = v.account and t.date between v.first - 2 * $4::int and v.last + 2 * $4::int
+				and t.origin = 'manual' and t.deleted_at is null and not exists (
+					select from manual_match x where x.manual_id = t.id and x.state = 'matched' and x.source <> 'rule')
+			offset 0) m
+		left join lateral (
+			select t.id from transaction t
+			where t.account_id = m.account_id and t.date between m.date - $5::int and m.date + $6::int
+				and t.amount = m.amount and t.currency = m.currency and t.origin = 'bank' and t.deleted_at is null
+				and not exists (select from manual_match x where x.bank_id = t.id and (
+					x.manual_id = m.id and x.state <> 'matched' or x.state = 'matched' and (x.source <> 'rule'
+						or (select o.account_id from transaction o where o.id = x.manual_id) <> m.account_id)))
+			offset 0) b on true
+		order by m.id, b.id`, accounts, first, last, reach, daysBefore, daysAfter)
+}
+
+// standing returns the matches of those days that follow from the transactions. A match is
+// dissolved if one of its transactions is gone, whatever its source; the entries for that are
+// returned.
+func (h *Manual) standing(ctx context.Context, tx pg.Tx, accounts []id.ID, first, last []pg.Date) (map[id.ID]id.ID,
+	[]journal.Entry, error,
+) {
+	type row struct {
+		pair
+		Source string `db:"source"`
+		Gone   bool   `db:"gone"`
+	}
+	rows, err := pg.All[row](ctx, tx, `
+		select x.manual_id, x.bank_id, x.source, m.deleted_at is not null or b.deleted_at is not null as gone
+		from manual_match x join transaction m on m.id = x.manual_id join transaction b on b.id = x.bank_id
+		join unnest($1::uuid[], $2::date[], $3::date[]) v (account, first, last) on v.account = m.account_id
+		where x.state = 'matched' and m.date between v.first - $4::int and v.last + $4::int
+		order by x.manual_id`, accounts, first, last, reach)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := map[id.ID]id.ID{}
+	var entries []journal.Entry
+	for _, r := range rows {
+		switch {
+		case r.Gone:
+			entries = append(entries, r.entry(new(journal.Matched), nil, &r.Source, nil))
+		case r.Source == ruled:
+			now[r.Manual] = r.Bank
+		}
+	}
+	return now, entries, h.put(ctx, tx, entries)
+}
+
+// A pair is a transaction that was entered by hand, and the bank's.
+type pair struct {
+	Manual id.ID `db:"manual_id"`
+	Bank   id.ID `db:"bank_id"`
+}
+
+func (p pair) entry(before, after, beforeSource, afterSource *string) journal.Entry {
+	return journal.Entry{
+		Subject: journal.Transaction, SubjectID: p.Manual, Field: journal.FieldMatch, Ref: new(p.Bank),
+		Before: before, After: after, BeforeSource: beforeSource, AfterSource: afterSource,
+	}
+}
+
+// put stores what entries say of pairs, and updates what totals skip. Matches that end go first,
+// because a transaction has one at most.
+func (h *Manual) put(ctx context.Context, tx pg.Tx, entries []journal.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var ids, banks, gone, from []id.ID
+	var states, sources []*string
+	for _, e := range entries {
+		if e.After == nil {
+			gone, from = append(gone, e.SubjectID), append(from, *e.Ref)
+			continue
+		}
+		ids, banks = append(ids, e.SubjectID), append(banks, *e.Ref)
+		states, sources = append(states, e.After), append(sources, e.AfterSource)
+	}
+	if err := h.books.Lock(ctx, tx, slices.Concat(ids, gone)); err != nil {
+		return err
+	}
+	if _, err := pg.Exec(ctx, tx, `delete from manual_match x using unnest($1::uuid[], $2::uuid[]) v (manual_id, bank_id)
+		where x.manual_id = v.manual_id and x.bank_id = v.bank_id`, gone, from); err != nil {
+		return err
+	}
+	if _, err := pg.Exec(ctx, tx, `
+		insert into manual_match (manual_id, bank_id, state, source)
+		select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) order by 3 desc
+		on conflict (manual_id, bank_id) do update set state = excluded.state, source = excluded.source`, ids, banks,
+		states, sources); err != nil {
+		return err
+	}
+	all := slices.Concat(ids, gone)
+	if err := h.marks.RecomputeExclusions(ctx, tx, all); err != nil {
+		return err
+	}
+	return h.books.Touch(ctx, tx, all)
+}
+
+// CopyDecisions gives transactions what people decided about others that repeat them, from[i] about
+// to[i], where no person has decided otherwise, and returns the entries. A review that a person
+// closed is closed there too.
+func (h *Manual) CopyDecisions(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]journal.Entry, error) {
+	pairs := make([]pair, len(from))
+	for i := range from {
+		pairs[i] = pair{from[i], to[i]}
+	}
+	return h.copyDecisions(op.Acting(ctx, service), tx, pairs, true)
+}
+
+// copyDecisions gives the bank's transactions of new pairs what people decided about those that
+// were entered by hand, where no person has decided otherwise. If all, that includes which tags
+// people took off, and reviews.
+func (h *Manual) copyDecisions(ctx context.Context, tx pg.Tx, made []pair, all bool) ([]journal.Entry, error) {
+	if len(made) == 0 {
+		return nil, nil
+	}
+	manuals, banks := make([]id.ID, len(made)), make([]id.ID, len(made))
+	for i, p := range made {
+		manuals[i], banks[i] = p.Manual, p.Bank
+	}
+	type decision struct {
+		Bank  id.ID   `db:"bank_id"`
+		Field string  `db:"field"`
+		Tag   *id.ID  `db:"tag_id"`
+		Value *string `db:"value"`
+	}
+	rows, err := pg.All[decision](ctx, tx, `
+		with v as (select t.*, v.bank_id from unnest($1::uuid[], $2::uuid[]) v (id, bank_id)
+			join transaction t on t.id = v.id)
+		select bank_id, 'category' as field, null::uuid as tag_id, category_id::text as value from v
+			where category_source = 'user' and category_id is not null
+		union all select bank_id, 'counterparty', null, counterparty_id::text from v
+			where counterparty_source = 'user' and counterparty_id is not null
+		union all select bank_id, 'excluded_reason', null, excluded_reason from v
+			where excluded_source = 'user' and excluded_reason is not null
+		union all select v.bank_id, 'tag', g.id, case when x.present then $3 end from v
+			join transaction_tag x on x.transaction_id = v.id join tag g on g.id = x.tag_id and g.deleted_at is null
+			where x.source = 'user' and ($5 or x.present and g.slug <> $4)
+		order by 1, 2, 3`, manuals, banks, ledger.Present, ledger.NeedsReview, all)
+	if err != nil {
+		return nil, err
+	}
+	edits := make([]ledger.Edit, len(rows))
+	for i, r := range rows {
+		edits[i] = ledger.Edit{
+			Transaction: r.Bank, Field: r.Field, Tag: r.Tag, Value: r.Value, Source: new(op.User),
+		}
+	}
+	_, entries, err := h.books.Apply(ctx, tx, edits, false)
+	if err != nil {
+		return nil, err
+	}
+	commentEntries, err := copyComments(ctx, tx, manuals, banks)
+	return append(entries, commentEntries...), err
+}
+
+// copyComments copies the comments of one transaction to another, as their authors wrote them.
+// Comments that are already there stay.
+func copyComments(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]journal.Entry, error) {
+	type comment struct {
+		To      id.ID  `db:"bank_id"`
+		Content string `db:"content"`
+		Type    string `db:"author_type"`
+		Author  id.ID  `db:"author_id"`
+		Name    string `db:"author_name"`
+	}
+	rows, err := pg.All[comment](ctx, tx, `
+		select v.bank_id, c.content, c.author_type, c.author_id, c.author_name
+		from unnest($1::uuid[], $2::uuid[]) v (id, bank_id) join comment c on c.transaction_id = v.id
+		where c.deleted_at is null and not exists (select from comment o where o.transaction_id = v.bank_id
+			and o.content = c.content and o.deleted_at is null)
+		order by c.id`, from, to)
+	var entries []journal.Entry
+	for _, c := range rows {
+		made, err := journal.Write(op.Acting(ctx, op.Actor{Type: c.Type, ID: c.Author, Name: c.Name}), tx,
+			[]journal.Draft{{Transaction: c.To, Content: c.Content}})
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, made...)
+	}
+	return entries, err
+}
+
+// ask has people look at transactions whose match is not clear.
+func (h *Manual) ask(ctx context.Context, tx pg.Tx, unclear []id.ID) ([]journal.Entry, error) {
+	if len(unclear) == 0 {
+		return nil, nil
+	}
+	tag, err := pg.Value[id.ID](ctx, tx, `select id from tag where slug = $1 and deleted_at is null`, ledger.NeedsReview)
+	if err != nil {
+		return nil, err
+	}
+	edits := make([]ledger.Edit, len(unclear))
+	for i, m := range unclear {
+		edits[i] = ledger.Edit{
+			Transaction: m, Field: journal.FieldTag, Tag: &tag, Value: new(ledger.Present), Source: new(ruled),
+			Note: new("More than one transaction could match, so this was not matched with the bank's " +
+				"transaction automatically."),
+		}
+	}
+	_, entries, err := h.books.Apply(ctx, tx, edits, false)
+	return entries, err
+}

@@ -1,3 +1,0 @@
--- +goose Up
-
-alter table descriptor drop constraint descriptor_wording;

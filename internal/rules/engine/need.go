@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"math"
+	"slices"
+)
+
+// A NeedKind is the kind of a Need.
+type NeedKind uint8
+
+// The kinds of needs.
+const (
+	NeedAny    NeedKind = iota // no restriction: every transaction could match
+	NeedNone                   // nothing can match
+	NeedAnd                    // all of Of
+	NeedOr                     // one of Of
+	NeedText                   // the folded text of Field (name, merchant_name or detail) contains Literal
+	NeedAmount                 // the amount lies between Low and High, in cents, both included
+	NeedOneOf                  // Field (an id, provider, category or iso_currency_code), folded, is one of Values
+	NeedFlag                   // pending is Flag
+)
+
+// A Need holds for every draft that a condition can match, and perhaps for others: a store searches
+// for it first, and the evaluator decides. If it names category, it means the category at the time
+// when the condition is evaluated.
+type Need struct {
+	Kind      NeedKind
+	Of        []Need
+	Field     string
+	Literal   string   // folded, at least MinLiteral bytes
+	Low, High int64    // math.MinInt64 and math.MaxInt64 without a bound
+	Values    []string // folded, sorted; "" means none
+	Flag      bool
+}
+
+// MinLiteral is the least number of bytes in a literal of a Need: a shorter one would not narrow a
+// search by trigrams.
+const MinLiteral = 3
+
+// Needs returns a need that holds for every draft that the tree matches.
+func (t Tree) Needs() Need { return t.root.needs(false, AllFields) }
+
+// NeedsOf returns a need that holds, at the start of a pass, for every draft that a chosen rule
+// matches during the pass. chosen takes the index of a rule. The other rules still run.
+func (s *Set) NeedsOf(chosen func(int) bool) Need {
+	usable := AllFields
+	for i := range s.rules {
+		for _, a := range s.rules[i].Actions {
+			if a.Type == SetCategory {
+				usable &^= FieldCategory // a rule may see another category than the stored one
+			}
+		}
+	}
+	var all []Need
+	for i := range s.rules {
+		if chosen(i) {
+			all = append(all, s.rules[i].Conditions.root.needs(false, usable))
+		}
+	}
+	return either(all)
+}
+
+// needs returns the need of the node, or of its negation if turned, derived from usable fields
+// only.
+func (n *node) needs(turned bool, usable Fields) Need {
+	if n == nil || n.kind == nodeTrue {
+		if turned {
+			return Need{Kind: NeedNone}
+		}
+		return Need{}
+	}
+	switch n.kind {
+	case nodeLeaf:
+		if !usable.Has(fields[n.leaf.field].bit) {
+			return Need{}
+		}
+		return n.leaf.needs(turned)
+	case nodeNot:
+		return n.kids[0].needs(!turned, usable)
+	}
+	all := make([]Need, len(n.kids))
+	for i, k := range n.kids {
+		all[i] = k.needs(turned, usable)
+	}
+	if (n.kind == nodeAnd) == turned {
+		return either(all)
+	}
+	return both(all)
+}
+
+func (l *leaf) needs(turned bool) Need {
+	f := &fields[l.field]
+	negated := l.op.negate != turned
+	switch {
+	case l.op.test == testRange && !negated:
+		return Need{Kind: NeedAmount, Low: l.low, High: l.high}
+	case l.op.test == testRange:
+		return l.outside()
+	case l.op.test == testTruth:
+		return Need{Kind: NeedFlag, Field: f.name, Flag: l.truth != negated}
+	case negated:
+		return Need{}
+	case l.op.test == testIn:
+		return l.oneOf()
+	case !WordingFields.Has(f.bit):
+		return Need{}
+	case l.op.test == testContains:
+		return wanted(f.name, l.keys)
+	}
+	return wanted(f.name, requiredLiterals(l.pattern.String()))
+}
+
+// outside returns the need of an amount that is not between the leaf's bounds. "Not a certain
+// amount" has bounds on both sides and does not narrow the search.
+func (l *leaf) outside() Need {
+	switch {
+	case l.low == math.MinInt64:
+		return Need{Kind: NeedAmount, Low: l.high + 1, High: math.MaxInt64}
+	case l.high == math.MaxInt64:
+		return Need{Kind: NeedAmount, Low: math.MinInt64, High: l.low - 1}
+	}
+	return Need{}
+}
+
+func (l *leaf) oneOf() Need {
+	f := &fields[l.field]
+	switch {
+	case WordingFields.Has(f.bit):
+		return wanted(f.name, l.keys)
+	case f.kind == kindIdentity, f.kind == kindCategory, f.bit == FieldProvider, f.bit == FieldCurrency:
+		values := slices.Clone(l.keys)
+		slices.Sort(values)
+		return Need{Kind: NeedOneOf, Field: f.name, Values: slices.Compact(values)}
+	}
+	return Need{}
+}
+
+// wanted returns the need of one of the literals. If one of them is too short to search for, there
+// is no restriction.
+func wanted(field string, literals []string) Need {
+	if shortest(literals) < MinLiteral {
+		return Need{}
+	}
+	all := make([]Need, len(literals))
+	for i, s := range literals {
+		all[i] = Need{Kind: NeedText, Field: field, Literal: s}
+	}
+	return either(all)
+}
+
+// either returns the need that one of all holds.
+func either(all []Need) Need {
+	out := Need{Kind: NeedOr}
+	for _, n := range all {
+		switch n.Kind {
+		case NeedAny:
+			return Need{}
+		case NeedNone:
+		case NeedOr:
+			out.Of = append(out.Of, n.Of...)
+		default:
+			out.Of = append(out.Of, n)
+		}
+	}
+	return out.plain(NeedNone)
+}
+
+// both returns the need that each of all holds.
+func both(all []Need) Need {
+	out := Need{Kind: NeedAnd}
+	for _, n := range all {
+		switch n.Kind {
+		case NeedAny:
+		case NeedNone:
+			return n
+		case NeedAnd:
+			out.Of = append(out.Of, n.Of...)
+		default:
+			out.Of = append(out.Of, n)
+		}
+	}
+	return out.plain(NeedAny)
+}
+
+// plain removes a combinator that combines nothing.
+func (n Need) plain(empty NeedKind) Need {
+	switch len(n.Of) {
+	case 0:
+		return Need{Kind: empty}
+	case 1:
+		return n.Of[0]
+	}
+	return n
+}

@@ -1,0 +1,24 @@
+package household_test
+
+import (
+	"testing"
+
+	"coffer/internal/sim/household"
+)
+
+// BenchmarkTransactions makes a million rows of ten years at a time.
+func BenchmarkTransactions(b *testing.B) {
+	h := household.New(household.Options{Transactions: 1_000_000, Years: 10})
+	b.ReportAllocs()
+	for b.Loop() {
+		for range h.Transactions() {
+		}
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		household.New(household.Options{Transactions: 1_000_000, Years: 10})
+	}
+}

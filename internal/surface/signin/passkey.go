@@ -1,0 +1,272 @@
+package signin
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"coffer/internal/people/auth"
+	"coffer/internal/platform/errs"
+	"coffer/internal/platform/op"
+	"coffer/internal/surface/htmlpage"
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+)
+
+//go:embed passkey.js
+var passkeyJS []byte
+
+// script is the only script of these pages; without it, or without passkeys, all else works.
+var script = htmlpage.NewFile("passkey.js", "text/javascript; charset=utf-8", passkeyJS)
+
+// withScript lets a page run the script and the script talk to us.
+func withScript(p htmlpage.Page) htmlpage.Page {
+	p.Script, p.Allow.Connect = script, []string{"'self'"}
+	return p
+}
+
+// passkeyLife is how long a member may take to touch the device.
+const passkeyLife = 5 * time.Minute
+
+// relyingParty returns the relying party of passkeys: the host that people reach us at. Browsers
+// reject numeric addresses, so on loopback it is localhost.
+func relyingParty(base string) (*webauthn.WebAuthn, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, fmt.Errorf("COFFER_PUBLIC_URL: %w", err)
+	}
+	name, origin := u.Hostname(), u.Scheme+"://"+u.Host
+	if name == "" || net.ParseIP(name) != nil {
+		name, origin = "localhost", u.Scheme+"://localhost"
+		if u.Port() != "" {
+			origin += ":" + u.Port()
+		}
+	}
+	return webauthn.New(&webauthn.Config{RPID: name, RPDisplayName: "coffer", RPOrigins: []string{origin}})
+}
+
+// passkeyOrigin is the only address at which passkeys work. The script offers none anywhere else.
+func (d *Desk) passkeyOrigin() string { return d.party.Config.RPOrigins[0] }
+
+func (d *Desk) passkeyRoutes() []Route {
+	return []Route{
+		{Pattern: "POST /account/passkeys/begin", Serve: d.scripted(d.beginPasskey)},
+		{Pattern: "POST /account/passkeys/finish", Serve: d.scripted(d.finishPasskey)},
+		{Pattern: "POST /join/{token}/passkey/begin", Serve: d.scripted(d.beginJoin)},
+		{Pattern: "POST /join/{token}/passkey/finish", Serve: d.scripted(d.finishJoin)},
+		{Pattern: "POST /login/passkey/begin", Serve: d.scripted(d.beginPasskeyLogin)},
+		{Pattern: "POST /login/passkey/finish", Serve: d.scripted(d.finishPasskeyLogin)},
+	}
+}
+
+// scripted turns a function into a route for the script: like a page, but with responses like the
+// API's.
+func (d *Desk) scripted(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter,
+	*http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := d.local(r); err != nil {
+			return err
+		}
+		if err := d.confidential(r); err != nil {
+			return err
+		}
+		return f(w, r)
+	}
+}
+
+// A holder is a member as a passkey knows one.
+type holder struct {
+	user     auth.User
+	passkeys []webauthn.Credential
+}
+
+func (h holder) WebAuthnID() []byte                         { return []byte(h.user.ID.String()) }
+func (h holder) WebAuthnDisplayName() string                { return h.user.Name }
+func (h holder) WebAuthnCredentials() []webauthn.Credential { return h.passkeys }
+func (h holder) WebAuthnName() string {
+	if h.user.Email != nil {
+		return *h.user.Email
+	}
+	return h.user.Name
+}
+
+func (d *Desk) holder(r *http.Request, u auth.User) (holder, error) {
+	h := holder{user: u}
+	proofs, err := d.Auth.Passkeys(r.Context(), u.ID)
+	for _, p := range proofs {
+		var c webauthn.Credential
+		if e := json.Unmarshal([]byte(p), &c); e != nil {
+			return h, fmt.Errorf("read a passkey: %w", e)
+		}
+		h.passkeys = append(h.passkeys, c)
+	}
+	return h, err
+}
+
+// A Ceremony is what the script passes to the browser, with the ticket that it sends back together
+// with the browser's response.
+type Ceremony struct {
+	Ticket  string `json:"ticket"`
+	Options any    `json:"options"`
+}
+
+func (d *Desk) begun(w http.ResponseWriter, r *http.Request, actor op.Actor, options any,
+	state *webauthn.SessionData,
+) error {
+	data, err := json.Marshal(state)
+	if err != nil {
+		return fmt.Errorf("store a challenge: %w", err)
+	}
+	ticket, err := d.Auth.Issue(r.Context(), auth.PasskeyTicket, auth.Ticket{Member: actor.Member, Data: data},
+		passkeyLife)
+	if err != nil {
+		return err
+	}
+	return answer(w, Ceremony{ticket, options})
+}
+
+// state is the challenge that the ticket in the address stands for, used up.
+func (d *Desk) state(r *http.Request, actor op.Actor) (webauthn.SessionData, error) {
+	var s webauthn.SessionData
+	t, err := d.Auth.Redeem(r.Context(), auth.PasskeyTicket, r.URL.Query().Get("ticket"))
+	if err != nil {
+		return s, err
+	}
+	if (t.Member == nil) != (actor.Member == nil) || t.Member != nil && *t.Member != *actor.Member {
+		return s, errs.New(errs.Forbidden, "someone else started this; start again")
+	}
+	if err := json.Unmarshal(t.Data, &s); err != nil {
+		return s, fmt.Errorf("read a challenge: %w", err)
+	}
+	return s, nil
+}
+
+// signedIn is the member whose browser the script runs in.
+func (d *Desk) signedIn(r *http.Request) (op.Actor, holder, error) {
+	actor, err := d.visitor(r)
+	if err != nil {
+		return actor, holder{}, err
+	}
+	if actor.Session == nil {
+		return actor, holder{}, errs.New(errs.InvalidLogin, "your session has ended; sign in again")
+	}
+	_, u, err := d.Auth.CurrentSession(r.Context(), actor)
+	if err != nil {
+		return actor, holder{}, err
+	}
+	h, err := d.holder(r, u)
+	return actor, h, err
+}
+
+func (d *Desk) beginPasskey(w http.ResponseWriter, r *http.Request) error {
+	actor, h, err := d.signedIn(r)
+	if err == nil {
+		err = op.Proven(actor)
+	}
+	if err != nil {
+		return err
+	}
+	return d.register(w, r, actor, h)
+}
+
+// register begins to add a passkey for a member.
+func (d *Desk) register(w http.ResponseWriter, r *http.Request, actor op.Actor, h holder) error {
+	options, state, err := d.party.BeginRegistration(h,
+		webauthn.WithExclusions(webauthn.Credentials(h.passkeys).CredentialDescriptors()),
+		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired,
+		}))
+	if err != nil {
+		return fmt.Errorf("start to add a passkey: %w", err)
+	}
+	return d.begun(w, r, actor, options.Response, state)
+}
+
+func (d *Desk) finishPasskey(w http.ResponseWriter, r *http.Request) error {
+	actor, h, err := d.signedIn(r)
+	if err != nil {
+		return err
+	}
+	credential, proof, err := d.registered(r, actor, h)
+	if err != nil {
+		return err
+	}
+	if err := d.Auth.AddPasskey(r.Context(), actor, browser(r), credential, proof); err != nil {
+		return err
+	}
+	return answer(w, Next{"/account?done=passkey"})
+}
+
+// registered is the passkey that the browser made, as it is stored.
+func (d *Desk) registered(r *http.Request, actor op.Actor, h holder) (credential []byte, proof string, err error) {
+	state, err := d.state(r, actor)
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := d.party.FinishRegistration(h, state, r)
+	if err != nil {
+		return nil, "", errs.Wrap(err, errs.InvalidLogin, "this passkey cannot be used here; try again")
+	}
+	c.Attestation = webauthn.CredentialAttestation{} // says who made the device, which is nobody's business
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, "", fmt.Errorf("store a passkey: %w", err)
+	}
+	return c.ID, string(text), nil
+}
+
+// A Next is where the script continues.
+type Next struct {
+	Next string `json:"next"`
+}
+
+func (d *Desk) beginPasskeyLogin(w http.ResponseWriter, r *http.Request) error {
+	if err := d.Auth.Knock(r.Context(), "passkey", address(r)); err != nil {
+		return err
+	}
+	options, state, err := d.party.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return fmt.Errorf("start a passkey sign-in: %w", err)
+	}
+	return d.begun(w, r, op.Actor{}, options.Response, state)
+}
+
+func (d *Desk) finishPasskeyLogin(w http.ResponseWriter, r *http.Request) error {
+	state, err := d.state(r, op.Actor{})
+	if err != nil {
+		return err
+	}
+	find := func(credential, handle []byte) (webauthn.User, error) { //nolint:contextcheck // it is the request's
+		u, err := d.Auth.PasskeyOwner(r.Context(), credential)
+		if err != nil {
+			return nil, err
+		}
+		if string(handle) != u.ID.String() {
+			return nil, errs.New(errs.InvalidLogin, "this passkey belongs to someone else")
+		}
+		return d.holder(r, u)
+	}
+	_, c, err := d.party.FinishPasskeyLogin(find, state, r)
+	if err != nil {
+		return errs.Wrap(err, errs.InvalidLogin, "this passkey is not a sign-in method here")
+	}
+	if c.Authenticator.CloneWarning {
+		return errs.New(errs.InvalidLogin, "this passkey seems to have been copied; sign in another way and delete it")
+	}
+	proof, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("store a passkey: %w", err)
+	}
+	e, err := d.Auth.UsePasskey(r.Context(), c.ID, string(proof))
+	if err != nil {
+		return err
+	}
+	if _, err := d.open(w, r, e); err != nil {
+		return err
+	}
+	return answer(w, Next{inside(r.URL.Query().Get("next"))})
+}

@@ -1,0 +1,40 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answer, api, type Schemas, staleAfter } from "./client";
+import type { ProviderName } from "./settings";
+
+export type BankProvider = Schemas["ProviderSpec"];
+export type BankField = Schemas["ProviderSpecField"];
+/** A provider that is asked over the network. */
+export type RemoteProvider = BankProvider & { name: ProviderName };
+
+/** The providers that the server supports, as they describe themselves. */
+export const bankProviders = queryOptions({
+  queryKey: ["settings", "bank-providers"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/providers", { signal })),
+  staleTime: staleAfter.minute,
+});
+
+/** A provider's banks in a country that match a search. */
+export const institutions = (provider: ProviderName, country: string, search: string) =>
+  queryOptions({
+    queryKey: ["institutions", provider, country, search],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/providers/{provider}/institutions", {
+          params: { path: { provider }, query: { country, search, limit: 50 } },
+          signal,
+        }),
+      ),
+    enabled: country !== "",
+    placeholderData: keepPreviousData,
+    staleTime: staleAfter.minute,
+  });
+
+/** The providers that are asked over the network: all except files, which are uploaded. */
+export const remote = (all: readonly BankProvider[]) => all.filter((p): p is RemoteProvider => p.kind !== "files");
+
+/** The providers that need settings. The others are ready from the start. */
+export const settable = (all: readonly BankProvider[]) => remote(all).filter((p) => p.fields.length > 0);
+
+/** The providers through which a bank can be connected now. */
+export const linkable = (all: readonly BankProvider[]) => remote(all).filter((p) => p.configured && p.link);

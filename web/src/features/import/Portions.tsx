@@ -1,0 +1,124 @@
+import { i18n } from "@lingui/core";
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
+import { useQuery } from "@tanstack/react-query";
+import { accounts } from "#/api/accounts";
+import { connections } from "#/api/connections";
+import type { FilePreview } from "#/api/files";
+import { Button } from "#/ui/Button";
+import { Card } from "#/ui/Card";
+import { Field } from "#/ui/Field";
+import { Check, Fields, Select } from "#/ui/Form";
+import css from "./ImportPage.module.css";
+import { choicesOf, takers } from "./into";
+import { insertedCount, type Part, type Portion, portionName, wantingParts } from "./portions";
+import { proofWord } from "./words";
+
+type Props = {
+  preview: FilePreview;
+  parts: readonly Part[];
+  onPart: (at: number, part: Part) => void;
+  likely: boolean;
+  onLikely: (on: boolean) => void;
+  busy: boolean;
+  onImport: () => void;
+  onBack: () => void;
+};
+
+/** The accounts of a file, and where each goes. */
+export function Portions({ preview: p, parts, onPart, likely, onLikely, busy, onImport, onBack }: Props) {
+  const inserted = p.accounts.reduce((n, a, i) => n + insertedCount(a, parts[i] ?? { kind: "skip" }, likely), 0);
+  const doubtful = p.accounts.reduce((n, a, i) => n + (parts[i]?.kind === "account" ? a.likely_duplicates : 0), 0);
+  const why = wantingParts(p.accounts, parts) || (inserted === 0 ? t`This file has no new transactions.` : "");
+  return (
+    <Card
+      title={plural(p.accounts.length, { one: "# account in this file", other: "# accounts in this file" })}
+      foot={
+        <div className={css.dock}>
+          <Button kind="filled" disabled={why !== "" || busy} onClick={onImport}>
+            <Plural value={{ inserted }} one="Import # transaction" other="Import # transactions" />
+          </Button>
+          <Button kind="quiet" onClick={onBack}>
+            <Trans>Choose another file</Trans>
+          </Button>
+          {why && <span>{why}</span>}
+        </div>
+      }
+    >
+      {p.accounts.map((a, i) => (
+        <One key={a.key} of={a} part={parts[i] ?? { kind: "skip" }} likely={likely} onPart={(x) => onPart(i, x)} />
+      ))}
+      {doubtful > 0 && <Likely count={doubtful} on={likely} onChange={onLikely} />}
+    </Card>
+  );
+}
+
+/** Rows that another source seems to have brought. */
+export function Likely({ count, on, onChange }: { count: number; on: boolean; onChange: (on: boolean) => void }) {
+  return (
+    <Check
+      label={plural(count, {
+        one: "Also import # likely duplicate",
+        other: "Also import # likely duplicates",
+      })}
+      hint={t`Another file or your bank connection brought transactions with the same dates and amounts.`}
+      checked={on}
+      onChange={(e) => onChange(e.target.checked)}
+    />
+  );
+}
+
+function One({ of: a, part, likely, onPart }: { of: Portion; part: Part; likely: boolean; onPart: (p: Part) => void }) {
+  const banks = useQuery(connections).data;
+  const all = takers(useQuery(accounts).data, banks).filter(
+    (x) => !a.iso_currency_code || x.iso_currency_code === a.iso_currency_code,
+  );
+  const proof = proofWord(a.proof, a.iso_currency_code ?? "");
+  const facts = [
+    plural({ inserted: insertedCount(a, part, likely) }, { one: "# new transaction", other: "# new transactions" }),
+    part.kind === "account" && a.duplicates > 0 && t`${{ known: i18n.number(a.duplicates) }} already imported`,
+    ...a.skipped.map((s) => plural(s.count, { one: "# line skipped", other: "# lines skipped" })).slice(0, 1),
+  ].filter(Boolean);
+  return (
+    <section aria-label={portionName(a)}>
+      <p>
+        <strong>
+          <bdi>{portionName(a)}</bdi>
+        </strong>
+        <br />
+        <span className="dim">{facts.join(" · ")}</span>
+        {proof && (
+          <>
+            <br />
+            <span className="dim">{proof}</span>
+          </>
+        )}
+      </p>
+      <Fields>
+        <Select
+          label={t`Import into`}
+          options={[...choicesOf(all, banks), ["skip", t`Leave out`] as const]}
+          value={part.kind === "account" ? part.id : part.kind}
+          onChange={(e) => {
+            const v = e.target.value;
+            onPart(
+              v === "skip"
+                ? { kind: "skip" }
+                : v === "new"
+                  ? { kind: "new", name: portionName(a) }
+                  : { kind: "account", id: v },
+            );
+          }}
+        />
+        {part.kind === "new" && (
+          <Field
+            label={t`Account name`}
+            value={part.name}
+            onChange={(e) => onPart({ kind: "new", name: e.target.value })}
+          />
+        )}
+      </Fields>
+      <hr className={css.rule} />
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { choiceOf, insertedCount, type Portion, portionName, usualPart, wantingParts } from "./portions";
+
+const a = {
+  key: "bank 1",
+  iso_currency_code: "EUR",
+  rows: 10,
+  duplicates: 3,
+  likely_duplicates: 2,
+  skipped: [],
+  rejected: [],
+  proof: { status: "none" },
+  suggestion: { why: "unknown" },
+} as unknown as Portion;
+
+it("names an account as the file does", () => {
+  expect(portionName({ ...a, name: "Giro" })).toBe("Giro");
+  expect(portionName({ ...a, mask: "1234" })).toContain("1234");
+  expect(portionName(a)).toBe("bank 1");
+});
+
+it("takes the suggestion, else makes an account", () => {
+  expect(usualPart({ ...a, suggestion: { why: "number", account_id: "x" } }, null)).toEqual({
+    kind: "account",
+    id: "x",
+  });
+  expect(usualPart({ ...a, mask: "1234" }, "Bank")).toEqual({ kind: "new", name: "Bank 1234" });
+  expect(usualPart(a, "Bank")).not.toEqual(usualPart({ ...a, key: "bank 2" }, "Bank"));
+});
+
+it("counts what is new", () => {
+  const there = { kind: "account", id: "x" } as const;
+  expect(insertedCount(a, there, false)).toBe(5);
+  expect(insertedCount(a, there, true)).toBe(7);
+  expect(insertedCount(a, { kind: "new", name: "N" }, false)).toBe(10);
+  expect(insertedCount(a, { kind: "skip" }, false)).toBe(0);
+  expect(choiceOf(a, there, true)).toEqual({ key: "bank 1", account_id: "x", include_likely_duplicates: true });
+});
+
+it("keeps accounts apart", () => {
+  const one = { kind: "new", name: "One" } as const;
+  expect(wantingParts([a, a], [one, { kind: "skip" }])).toBe("");
+  expect(wantingParts([a, a], [one, one])).not.toBe("");
+  expect(wantingParts([a], [{ kind: "skip" }])).not.toBe("");
+});

@@ -1,0 +1,12 @@
+import { expect, it } from "vitest";
+import { defaultTotalsWord, pairWord } from "./pairs";
+
+const kept = { linked_transaction_id: "b", excluded: false, transfer: false };
+
+it("calls a transfer only what is one", () => {
+  expect([pairWord(kept), defaultTotalsWord(kept)]).toEqual(["", "Counts in totals"]);
+  const moved = { ...kept, transfer: true };
+  expect([pairWord(moved), defaultTotalsWord(moved)]).toEqual(["transfer", "Not counted: transfer"]);
+  const copy = { ...kept, excluded: true };
+  expect([pairWord(copy), defaultTotalsWord(copy)]).toEqual(["duplicate", "Not counted: duplicate"]);
+});

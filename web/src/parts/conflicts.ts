@@ -1,0 +1,53 @@
+import { t } from "@lingui/core/macro";
+import type { QueryClient } from "@tanstack/react-query";
+import { history, payee, type Row, transaction } from "#/api/transactions";
+import { toasts } from "#/ui/toasts";
+
+/** The categories that this screen set, by transaction, to say so if somebody else changes them. */
+export const recentEdits = new Map<string, string | null>();
+
+type Filed = Pick<Row, "id" | "category" | "category_display_name">;
+
+/** The last person or agent that categorized a payment. */
+async function lastCategorizer(client: QueryClient, id: string): Promise<string> {
+  const { annotations } = await client.fetchQuery({ ...history(id), staleTime: 0 });
+  const last = annotations.filter((a) => a.kind === "category").at(-1);
+  if (!last) return t`Someone`;
+  return last.rule_name ? t`Rule “${{ rule: last.rule_name }}”` : last.actor_name;
+}
+
+const choice = (now: Filed) =>
+  now.category_display_name ? t`It’s now ${{ category: now.category_display_name }}.` : t`It’s now uncategorized.`;
+
+/** Whether somebody changed one of these since the screen showed them. If so it says who, and what they chose. */
+export async function hasConflict(client: QueryClient, shown: ReadonlyMap<string, string | null>, again: () => void) {
+  for (const [id, category] of shown) {
+    const now = await client.fetchQuery({ ...transaction(id), staleTime: 0 });
+    if (now.category === category) continue;
+    recentEdits.delete(now.id);
+    const who = await lastCategorizer(client, now.id);
+    toasts.say({
+      bad: true,
+      text: [t`${who} changed this first.`, choice(now)].join(" "),
+      note: t`Your change wasn’t saved.`,
+      undo: again,
+      label: t`Use mine`,
+    });
+    return true;
+  }
+  return false;
+}
+
+/** Says so if somebody has changed what this screen had set. */
+export async function warnOfLostEdits(client: QueryClient) {
+  const rows = client
+    .getQueriesData<Row[]>({ queryKey: ["transactions", "rows"] })
+    .flatMap(([, data]) => (Array.isArray(data) ? data : []));
+  for (const [id, ownCategory] of [...recentEdits].slice(-50)) {
+    const row = rows.find((r) => r.id === id);
+    if (!row || row.category === ownCategory) continue;
+    recentEdits.delete(id);
+    const who = await lastCategorizer(client, id);
+    toasts.say({ bad: true, text: [t`${who} changed ${{ payee: payee(row) }} after you.`, choice(row)].join(" ") });
+  }
+}

@@ -1,0 +1,45 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { beat, pulse } from "#/api/pulse";
+import { warnOfLostEdits } from "./conflicts";
+import { undoStack } from "./undoStack";
+
+const idleAfter = 3_600_000; // milliseconds without a key or a touch, after which nobody seems to look
+
+/**
+ * Keeps every screen up to date: changes by others are loaded again, and a person whose change was overwritten sees a
+ * message.
+ */
+export function useLiveUpdates() {
+  const client = useQueryClient();
+  const touched = useRef(Date.now());
+  const { data } = useQuery({
+    ...pulse,
+    // A tab that nobody uses must not keep its session alive for ever.
+    refetchInterval: () => (Date.now() - touched.current < idleAfter ? beat : false),
+  });
+  const before = useRef<typeof data>(undefined);
+  useEffect(() => {
+    const touch = () => {
+      const slept = Date.now() - touched.current >= idleAfter;
+      touched.current = Date.now();
+      if (slept) void client.refetchQueries({ queryKey: pulse.queryKey });
+    };
+    const events = ["pointerdown", "keydown", "wheel"] as const;
+    for (const e of events) addEventListener(e, touch, { passive: true });
+    return () => {
+      for (const e of events) removeEventListener(e, touch);
+    };
+  }, [client]);
+  useEffect(() => {
+    const previous = before.current;
+    before.current = data;
+    if (!previous || !data || previous === data) return;
+    const isOwn =
+      data.last_change_id && undoStack.knows(data.last_change_id) && previous.running_jobs === data.running_jobs;
+    const again = isOwn
+      ? Promise.resolve()
+      : client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== "pulse" && q.queryKey[0] !== "session" });
+    void again.then(() => warnOfLostEdits(client));
+  }, [client, data]);
+}

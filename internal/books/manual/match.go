@@ -158,27 +158,35 @@ func spans(days []ledger.Touched) (accounts []id.ID, first, last []pg.Date) {
 
 // candidates are the possible pairs around those days. Pairs that were parted, and transactions
 // that someone matched, are not among them. The subqueries are laterals, so that PostgreSQL goes
-// through the few that were entered by hand, whatever it knows of the table.
+// through the few that were entered by hand, whatever it knows of the table. The bank's transactions
+// are read once for each day with such ones, because a day may have hundreds of them.
 func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last []pg.Date) ([]candidate, error) {
 	return pg.All[candidate](ctx, q, `
+		with m as materialized (
+			select m.* from unnest($1::uuid[], $2::date[], $3::date[]) v (account, first, last)
+			cross join lateral (
+				select t.id, t.account_id, t.date, t.amount, t.currency,
+					t.date between v.first - $4::int and v.last + $4::int as near
+				from transaction t
+				where t.account_id = v.account and t.date between v.first - 2 * $4::int and v.last + 2 * $4::int
+					and t.origin = 'manual' and t.deleted_at is null and not exists (
+						select from manual_match x where x.manual_id = t.id and x.state = 'matched' and x.source <> 'rule')
+				offset 0) m),
+		b as materialized (
+			select d.account_id, d.date, t.id, t.amount, t.currency
+			from (select distinct account_id, date from m) d
+			cross join lateral (
+				select t.id, t.amount, t.currency from transaction t
+				where t.account_id = d.account_id and t.date between d.date - $5::int and d.date + $6::int
+					and t.origin = 'bank' and t.deleted_at is null
+					and (t.amount, t.currency) in (select amount, currency from m)
+				offset 0) t)
 		select m.id as manual_id, m.near, b.id as bank_id
-		from unnest($1::uuid[], $2::date[], $3::date[]) v (account, first, last)
-		cross join lateral (
-			select t.id, t.account_id, t.date, t.amount, t.currency,
-				t.date between v.first - $4::int and v.last + $4::int as near
-			from transaction t
-			where t.account_id = v.account and t.date between v.first - 2 * $4::int and v.last + 2 * $4::int
-				and t.origin = 'manual' and t.deleted_at is null and not exists (
-					select from manual_match x where x.manual_id = t.id and x.state = 'matched' and x.source <> 'rule')
-			offset 0) m
-		left join lateral (
-			select t.id from transaction t
-			where t.account_id = m.account_id and t.date between m.date - $5::int and m.date + $6::int
-				and t.amount = m.amount and t.currency = m.currency and t.origin = 'bank' and t.deleted_at is null
-				and not exists (select from manual_match x where x.bank_id = t.id and (
-					x.manual_id = m.id and x.state <> 'matched' or x.state = 'matched' and (x.source <> 'rule'
-						or (select o.account_id from transaction o where o.id = x.manual_id) <> m.account_id)))
-			offset 0) b on true
+		from m left join b on b.account_id = m.account_id and b.date = m.date
+			and b.amount = m.amount and b.currency = m.currency
+			and not exists (select from manual_match x where x.bank_id = b.id and (
+				x.manual_id = m.id and x.state <> 'matched' or x.state = 'matched' and (x.source <> 'rule'
+					or (select o.account_id from transaction o where o.id = x.manual_id) <> m.account_id)))
 		order by m.id, b.id`, accounts, first, last, reach, daysBefore, daysAfter)
 }
 

@@ -152,9 +152,9 @@ quick: .bin/gofumpt ## within 90 s: format, vet, the tests of the packages chang
 # A package is compiled for fuzzing once, for all of its targets. A run whose time ends in the middle
 # of an input can fail for that alone: it has no failing input then, and is run again.
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (30s), two packages at a time
+fuzz: ## every fuzz target, or those below PKG, for FUZZTIME (30s), two packages at a time
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	find . -name '*_test.go' -not -path '*/node_modules/*' -print0 \
+	find $(or $(PKG),.) -name '*_test.go' -not -path '*/node_modules/*' -print0 \
 	| xargs -0r grep -lE '^func Fuzz' | xargs -n 1 dirname | sort -u \
 	| xargs -P 2 -n 1 bash -c 'set -euo pipefail; cd "$$2"; program=$$1/$${2//\//-}; failed=0; \
 		$(GO) go test -c -vet=off -fuzz=. -o "$$program" .; \

@@ -3,6 +3,7 @@ package browser_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -96,11 +97,11 @@ func TestAddedOffline(t *testing.T) {
 	b.do(t, step{Do: "forgive", Text: ""})
 }
 
-// TestSharedStatement shares a statement with the installed app, which opens it for import; and the
+// TestSharedStatement shares statements with the installed app, which opens them for import; and the
 // app opens without a network.
 func TestSharedStatement(t *testing.T) {
 	t.Parallel()
-	built(t)
+	axe := built(t)
 	h := newHouse(t)
 	h.furnish(t)
 	b := newBrowser(t, "phone light")
@@ -112,6 +113,19 @@ func TestSharedStatement(t *testing.T) {
 	b.do(t, step{Do: "see", Text: "my bank.csv"})
 	b.do(t, step{Do: "see", Text: "Bakery"})
 	b.screen(t, "/import", "Drop a bank statement here") // it is taken once
+	zip := find(t, "a sample", filepath.Join("..", "..", "internal", "app", "testdata", "statements", "29-camt053.zip"))
+	b.do(t, step{Do: "share", Name: "statements.zip", File: zip})
+	b.do(t, step{Do: "see", Text: "statements.zip"})
+	b.do(t, step{Do: "see", Text: "Import 2 transactions"})
+	b.fill(t, "Account name", "Month by month")
+	b.do(t, step{Do: "click", Name: "Import 2 transactions"})
+	b.do(t, step{Do: "see", Text: "Imported into Month by month"})
+	b.do(t, step{Do: "see", Text: "Verified: the bank’s balances from"})
+	b.whole(t, axe)
+	if n := h.count(t, `select count(*) from transaction t join account a on a.id = t.account_id
+		where a.name = 'Month by month' and t.deleted_at is null`); n != 2 {
+		t.Errorf("%d of 2 transactions are in the books", n)
+	}
 	b.do(t, step{Do: "network", Name: "offline"})
 	b.do(t, step{Do: "visit", URL: h.url + "/budget"})
 	b.do(t, step{Do: "see", Text: "Budget"})

@@ -239,17 +239,18 @@ const steps = {
     return { text: await done.jsonValue() };
   },
   // What a file that another app shares does.
-  share: async ({ name, value }) => {
-    await page.evaluate(([name, value]) => {
+  share: async ({ name, value, file }) => {
+    const bytes = [...(file ? readFileSync(file) : Buffer.from(value))];
+    await page.evaluate(([name, bytes]) => {
       const form = Object.assign(document.createElement("form"), { method: "post", action: "/share", enctype: "multipart/form-data" });
       const input = Object.assign(document.createElement("input"), { type: "file", name: "file" });
       const list = new DataTransfer();
-      list.items.add(new File([value], name, { type: "text/csv" }));
+      list.items.add(new File([new Uint8Array(bytes)], name, { type: "text/csv" }));
       input.files = list.files;
       form.append(input);
       document.body.append(form);
       form.submit();
-    }, [name, value]);
+    }, [name, bytes]);
   },
   // Forgets what the browser said about calls that were meant to fail.
   forgive: ({ text }) => { heard = heard.filter((h) => !h.includes(text ?? "Failed to load resource")); },

@@ -20,6 +20,17 @@ const MaxRaw = 16 << 10
 // placeholder.
 type Credentials json.RawMessage
 
+// Open reads stored credentials into out. It refuses those that are of another kind, or not complete.
+func (c Credentials) Open(provider string, out any, complete func() bool) error {
+	if json.Unmarshal(c, out) == nil && complete() {
+		return nil
+	}
+	return &Error{
+		Provider: provider, Class: Ours, Code: "CREDENTIALS",
+		Advice: "the stored credentials can't be read; connect the bank again",
+	}
+}
+
 func (c Credentials) String() string { return noCredentials }
 
 // Format writes the placeholder for every verb.

@@ -203,13 +203,7 @@ type credentials struct {
 }
 
 // open reads stored credentials.
-func (e *EnableBanking) open(c bank.Credentials) (credentials, error) {
-	var stored credentials
-	if json.Unmarshal(c, &stored) != nil || stored.Session == "" {
-		return credentials{}, &bank.Error{
-			Provider: name, Class: bank.Ours, Code: "CREDENTIALS",
-			Advice: "the stored credentials are not a session; connect the bank again",
-		}
-	}
-	return stored, nil
+func (e *EnableBanking) open(c bank.Credentials) (stored credentials, err error) {
+	err = c.Open(name, &stored, func() bool { return stored.Session != "" })
+	return stored, err
 }

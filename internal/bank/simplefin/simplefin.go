@@ -87,17 +87,13 @@ type access struct {
 }
 
 // open reads stored credentials.
-func (s *SimpleFIN) open(c bank.Credentials) (access, error) {
+func (s *SimpleFIN) open(c bank.Credentials) (at access, err error) {
 	var stored credentials
-	if json.Unmarshal(c, &stored) == nil {
-		if a, ok := readAccess(stored.AccessURL); ok {
-			return a, nil
-		}
-	}
-	return access{}, &bank.Error{
-		Provider: name, Class: bank.Ours, Code: "CREDENTIALS",
-		Advice: "the stored credentials are not an access URL; connect the bank again",
-	}
+	err = c.Open(name, &stored, func() (ok bool) {
+		at, ok = readAccess(stored.AccessURL)
+		return ok
+	})
+	return at, err
 }
 
 // readAccess reads an access URL.

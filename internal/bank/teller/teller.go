@@ -141,15 +141,9 @@ type credentials struct {
 }
 
 // open reads stored credentials.
-func (t *Teller) open(c bank.Credentials) (credentials, error) {
-	var out credentials
-	if err := json.Unmarshal(c, &out); err != nil || out.AccessToken == "" {
-		return out, &bank.Error{
-			Provider: name, Class: bank.Ours, Code: "CREDENTIALS",
-			Advice: "the stored must be an object as the provider's widget returns it; connect the bank again",
-		}
-	}
-	return out, nil
+func (t *Teller) open(c bank.Credentials) (out credentials, err error) {
+	err = c.Open(name, &out, func() bool { return out.AccessToken != "" })
+	return out, err
 }
 
 // call makes one call and decodes its answer into out, unless out is nil.

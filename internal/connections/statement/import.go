@@ -57,8 +57,6 @@ type ImportFile struct {
 type delivery struct {
 	Connection id.ID               `json:"connection_id"`
 	Targets    []target            `json:"targets"`
-	Account    *id.ID              `json:"account_id,omitempty"` // of jobs from before there were targets
-	New        *newAccount         `json:"new_account,omitempty"`
 	Upload     id.ID               `json:"upload_id"`
 	Options    reading             `json:"options"`
 	Warnings   []statement.Warning `json:"warnings,omitempty"`
@@ -324,9 +322,6 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 	}
 	var entries []journal.Entry
 	into := d.Options.Into
-	if len(d.Targets) == 0 {
-		d.Targets = []target{{Account: d.Account, New: d.New, Whole: true}}
-	}
 	for _, t := range d.Targets {
 		p, err := sent.portion(t)
 		if err != nil {

@@ -170,7 +170,8 @@ func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last
 				from transaction t
 				where t.account_id = v.account and t.date between v.first - 2 * $4::int and v.last + 2 * $4::int
 					and t.origin = 'manual' and t.deleted_at is null and not exists (
-						select from manual_match x where x.manual_id = t.id and x.state = 'matched' and x.source <> 'rule')
+						select from manual_match x
+						where x.manual_id = t.id and x.state = 'matched' and x.source <> 'rule')
 				offset 0) m),
 		b as materialized (
 			select d.account_id, d.date, t.id, t.amount, t.currency

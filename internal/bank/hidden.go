@@ -20,7 +20,8 @@ const MaxRaw = 16 << 10
 // placeholder.
 type Credentials json.RawMessage
 
-// Open reads stored credentials into out. It refuses those that are of another kind, or not complete.
+// Open reads stored credentials into out. It refuses those that are of another kind, or not
+// complete.
 func (c Credentials) Open(provider string, out any, complete func() bool) error {
 	if json.Unmarshal(c, out) == nil && complete() {
 		return nil

@@ -158,8 +158,8 @@ func spans(days []ledger.Touched) (accounts []id.ID, first, last []pg.Date) {
 
 // candidates are the possible pairs around those days. Pairs that were parted, and transactions
 // that someone matched, are not among them. The subqueries are laterals, so that PostgreSQL goes
-// through the few that were entered by hand, whatever it knows of the table. The bank's transactions
-// are read once for each day with such ones, because a day may have hundreds of them.
+// through the few that were entered by hand, whatever it knows of the table. The bank's
+// transactions are read once for each day with such ones, because a day may have hundreds of them.
 func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last []pg.Date) ([]candidate, error) {
 	return pg.All[candidate](ctx, q, `
 		with m as materialized (

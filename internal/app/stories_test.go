@@ -136,7 +136,7 @@ func (s *story) world(t *testing.T) *world {
 // prepare fills the books for a story that says [books] in its title (or [links], where accounts
 // belong together), has a person decide one thing in them for one that says [held], and leaves some
 // long work behind for one that says [jobs]. Where it says [work], jobs are worked; where it says
-// [proposals], agents only propose rules.
+// [proposals], agents only propose rules; where it says [assistant], an agent is the caller.
 func (s *story) prepare(t *testing.T, w *world) {
 	t.Helper()
 	if strings.Contains(s.title, "[jobs]") {
@@ -163,7 +163,8 @@ func (s *story) prepare(t *testing.T, w *world) {
 			w.fillPlans(t)
 		}
 	}
-	if strings.Contains(s.title, "[books]") && !strings.Contains(s.title, "[person]") {
+	if strings.Contains(s.title, "[assistant]") ||
+		strings.Contains(s.title, "[books]") && !strings.Contains(s.title, "[person]") {
 		// Calls through tools count as an agent's whatever the key, so these stories have the same
 		// result on every surface of an agent, except for ops that agents may not call.
 		w.key = w.newKey(t, auth.CreateKey{Name: "assistant", Scope: "full_access", ActorType: op.Agent}).Secret

@@ -77,6 +77,7 @@ func unnamed(result any) []string {
 func TestResultsNameStrangersWords(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 12)
+	b.work(t) // tools wait for the jobs that they start
 	b.plant(t)
 	rows := make([]string, len(b.rows))
 	for i, r := range b.rows {

@@ -120,6 +120,7 @@ func sample(s *op.Schema) any {
 func TestErrorsSpeakTheirSurface(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.work(t) // a tool waits for the jobs that it starts
 	errors := map[op.Surface]int{}
 	for _, o := range w.Ops() {
 		for _, surface := range []op.Surface{op.REST, op.Tool, op.Command} {

@@ -160,6 +160,8 @@ func spans(days []ledger.Touched) (accounts []id.ID, first, last []pg.Date) {
 // that someone matched, are not among them. The subqueries are laterals, so that PostgreSQL goes
 // through the few that were entered by hand, whatever it knows of the table. The bank's
 // transactions are read once for each day with such ones, because a day may have hundreds of them.
+// "is true" keeps the amounts a hashed list: without statistics, a join would read all of them for
+// each of the bank's transactions (15.6 s instead of 0.1 at a million rows, 457 by hand).
 func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last []pg.Date) ([]candidate, error) {
 	return pg.All[candidate](ctx, q, `
 		with m as materialized (
@@ -180,7 +182,7 @@ func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last
 				select t.id, t.amount, t.currency from transaction t
 				where t.account_id = d.account_id and t.date between d.date - $5::int and d.date + $6::int
 					and t.origin = 'bank' and t.deleted_at is null
-					and (t.amount, t.currency) in (select amount, currency from m)
+					and ((t.amount, t.currency) in (select amount, currency from m)) is true
 				offset 0) t)
 		select m.id as manual_id, m.near, b.id as bank_id
 		from m left join b on b.account_id = m.account_id and b.date = m.date

@@ -300,6 +300,17 @@ func TestBrokenParts(t *testing.T) {
 		b.do(t, step{Do: "forgive", Text: "console error"}) // what was said until it came back
 		b.stands(t)
 	}
+	// a page whose script cannot be fetched, because there is no network
+	b.do(t, step{Do: "network", Name: "offline"})
+	b.do(t, step{Do: "click", Name: "Rules"})
+	b.do(t, step{Do: "see", Text: "Couldn’t load this page"})
+	b.do(t, step{Do: "see", Text: "Can’t reach the server"})
+	b.do(t, step{Do: "framed"})
+	b.do(t, step{Do: "network"})
+	b.do(t, step{Do: "click", Name: "Try again"})
+	b.do(t, step{Do: "see", Text: "New rule"})
+	b.do(t, step{Do: "forgive", Text: "console error"})
+	b.stands(t)
 }
 
 // TestSwitches presses the switches of screens: the content is then the same as after a fresh load

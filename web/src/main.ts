@@ -2,11 +2,18 @@ import { begin } from "#/app/early";
 import { loadTexts } from "#/lib/language";
 import "#/ui/base.css";
 
-// A page from before an update asks for files that are gone: it is loaded again, once.
+// A page from before an update asks for files that are gone: it is loaded again, once. If the server does not
+// answer, the page stays: the browser's own error would take its place, and all that was typed would be lost.
 addEventListener("vite:preloadError", () => {
   if (sessionStorage.getItem("reloaded") === location.pathname) return;
-  sessionStorage.setItem("reloaded", location.pathname);
-  location.reload();
+  void fetch(location.pathname, { cache: "no-store" }).then(
+    (page) => {
+      if (!page.ok) return;
+      sessionStorage.setItem("reloaded", location.pathname);
+      location.reload();
+    },
+    () => undefined,
+  );
 });
 
 begin(location);

@@ -10,13 +10,16 @@ import { Again } from "#/ui/Guard";
 import { Page } from "#/ui/Page";
 import { screenOf } from "./navigation";
 
-const gone = /dynamically imported module|module script/i; // a file of the app, not the app's own fault
+const gone = /dynamically imported module|module script/i;
+
+/** A file of the app that could not be fetched: not the app's own fault. */
+export class Unloaded extends Error {}
 
 /** Stands where a page could not be drawn. It says what is safe and what to do, and the navigation stays. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const path = useLocation({ select: (l) => l.pathname });
   const here = screenOf(path);
-  const unloaded = error instanceof Error && gone.test(error.message);
+  const unloaded = error instanceof Unloaded || (error instanceof Error && gone.test(error.message));
   const elsewhere =
     path === "/transactions"
       ? (["/", t`Go to overview`] as const)

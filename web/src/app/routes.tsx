@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
-import { AppError, ErrorPage, NotFoundPage } from "./ErrorPage";
+import { AppError, ErrorPage, NotFoundPage, Unloaded } from "./ErrorPage";
 import { MorePage } from "./More";
 import { moved } from "./moved";
 import { Shell } from "./Shell";
@@ -21,12 +21,23 @@ type RouteOf<T> = T extends { path: infer P extends string; search: (raw: Raw) =
     : never;
 type Routes<T extends readonly unknown[]> = { -readonly [I in keyof T]: RouteOf<T[I]> };
 
+type Parts = Record<string, never>;
+
+/**
+ * The script of a page. If it cannot be fetched, the page says so in its place. The router knows the browser's own
+ * error and would load the address again, and without a network nothing would be left of the app.
+ */
+const script = (load: () => Promise<unknown>) => () =>
+  load().catch((cause: unknown) => {
+    throw new Unloaded(undefined, { cause });
+  }) as Promise<Parts>;
+
 const routes = screens.map(({ path, page, search }: Screen) =>
   createRoute({
     ...above,
     path,
     ...(search && { validateSearch: search }),
-    component: page ? lazyRouteComponent(page.load as () => Promise<Record<string, never>>, page.name) : MorePage,
+    component: page ? lazyRouteComponent(script(page.load), page.name) : MorePage,
   }),
 ) as unknown as Routes<typeof screens>;
 

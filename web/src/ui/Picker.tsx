@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useEffect, useState } from "react";
+import { type ComponentProps, type ReactNode, useCallback, useEffect, useState } from "react";
 import type { Look } from "#/lib/tones";
 import { Icon } from "./Icon";
 import css from "./Picker.module.css";
@@ -35,20 +35,23 @@ function whenIdle(f: () => void): () => void {
 
 /**
  * The popups of pickers are a seventh of a screen's script, so they are fetched after the screen is drawn, or when
- * someone opens one.
+ * someone opens one. Without an answer nothing opens; the next press asks again.
  */
-function useBoxes(wanted: boolean): Boxes | null {
+function useBoxes(wanted: boolean, onMissing?: () => void): Boxes | null {
   const [boxes, set] = useState(here);
   useEffect(() => {
     if (boxes) return;
     const load = () =>
-      void import("./PickerBox").then((m) => {
-        here = m;
-        set(m);
-      });
+      void import("./PickerBox").then(
+        (m) => {
+          here = m;
+          set(m);
+        },
+        () => wanted && onMissing?.(),
+      );
     if (wanted) return load();
     return whenIdle(load);
-  }, [boxes, wanted]);
+  }, [boxes, wanted, onMissing]);
   return boxes;
 }
 
@@ -67,7 +70,8 @@ export function PickerAt(p: PickerAtProps) {
 /** A filter that opens a picker, and says what is picked. */
 export function PickerButton(p: PickerButtonProps) {
   const [early, setEarly] = useState(false);
-  const boxes = useBoxes(early);
+  const later = useCallback(() => setEarly(false), []);
+  const boxes = useBoxes(early, later);
   if (boxes) return <boxes.BoxButton {...p} early={early} />;
   const picked = p.choices.find((c) => c.value === p.value);
   return (

@@ -151,9 +151,9 @@ func verifyCommand(c *cli.CLI, config Config) *cobra.Command {
 	identity, scratch := "", ""
 	cmd := &cobra.Command{
 		Use: "verify <file>", Short: "Restore a backup on trial and compare every row", Args: cobra.ExactArgs(1),
-		Long: "Restores a backup into a database that it creates for that beside the household's, compares every " +
-			"row with the backup, migrates it, and drops it again. The database user needs the right CREATEDB; " +
-			"without it, pass an empty database with --scratch, which is left as it is restored.",
+		Long: "Restores a backup into a temporary database beside the household's, compares every row with the " +
+			"backup, migrates the database, and drops it. The database user needs the right CREATEDB; without it, " +
+			"pass an empty database with --scratch, which keeps the restored data.",
 		Example: "  coffer backup verify /var/lib/coffer/coffer-20261118T020000Z.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return quietly(cmd.Context(), config, func(a *App) error {

@@ -25,8 +25,8 @@ func importCommand(c *cli.CLI, config Config) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import <file>…", Short: "Import statement files from your bank, or an archive of another installation",
 		Long: `Shows the accounts in each file, and imports it: CSV, OFX, QFX, QIF, CAMT, MT940, Excel, or a zip file of them.
-An account goes where such files went before, or to the account with its number. Otherwise it asks on a
-terminal; elsewhere, pass --into or --new. A file that was imported before changes nothing.
+A file goes into the account that earlier files of its kind went into, or into the account with its number.
+Otherwise the command asks on a terminal; elsewhere, pass --into or --new. A file that was imported before changes nothing.
 
 An archive made by coffer export goes into an empty household: either completely or not at all. All hashes in
 it are checked first. Banks must be reconnected, because an archive contains no credentials. Workflows are
@@ -55,7 +55,7 @@ sends data.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&b.into, "into", "", "account for what nothing suggests an account for: UUID or short id")
+	cmd.Flags().StringVar(&b.into, "into", "", "account for files that suggest none: UUID or short id")
 	cmd.Flags().StringVar(&b.create, "new", "", "name of an account to create for it")
 	cmd.Flags().StringVar(&b.bank, "bank", "", "bank of a new account, if the file doesn't say")
 	cmd.Flags().BoolVar(&b.preview, "preview", false, "only show what would be imported")

@@ -30,7 +30,7 @@ var (
 	lastSync = prometheus.NewDesc("coffer_last_sync_timestamp_seconds",
 		"When a connection last synced successfully; absent before the first sync.", nil, nil)
 	lastBackup = prometheus.NewDesc("coffer_last_backup_timestamp_seconds",
-		"The moment that the newest backup by coffer shows; absent without one.", nil, nil)
+		"When the data of coffer's newest backup was read; absent without one.", nil, nil)
 	backupDue = prometheus.NewDesc("coffer_backup_overdue",
 		"1 if the newest backup is older than twice COFFER_BACKUP_EVERY, or a server that should make backups "+
 			"has made none for two days.", nil, nil)

@@ -73,7 +73,7 @@ var errLook = errors.New("only looked")
 func forgetCommand(c *cli.CLI, config Config) *cobra.Command {
 	lost := false
 	cmd := &cobra.Command{
-		Use: "forget", Short: "Go on after the encryption key was lost", Args: cobra.NoArgs,
+		Use: "forget", Short: "Continue after the encryption key was lost", Args: cobra.NoArgs,
 		Long: `Lists what was encrypted with a key that coffer doesn't have any more: bank connections, keys of providers and
 models, secrets of endpoints. With --old-key-is-lost it clears them and goes on with COFFER_ENCRYPTION_KEY. Transactions
 and everything else stay. Stop all servers first. If you still have the old key, use coffer key rotate instead.`,

@@ -29,9 +29,9 @@ func linkCommand(c *cli.CLI) *cobra.Command {
 		Use: "link", Short: "Connect a bank in the browser and wait for the first sync", Args: cobra.NoArgs,
 		Long: `Prints the page where you sign in at the bank, waits until you are done, and shows the first sync.
 With --again it reconnects an existing connection. The server must be running: it serves the page.
-Where the bank is chosen in the provider's list, --country and --bank choose it: a part of the name that no other has.
-A provider with a form (such as for a setup token) asks for its values here: on a terminal without showing what is
-secret, or else one per line of the standard input.`,
+If the provider has a list of banks, choose one with --country and --bank; a part of the name is enough if no other
+bank has it. If the provider has a form, such as for a setup token, enter its values here: a terminal doesn't show
+secrets; elsewhere, pass one value per line on the standard input.`,
 		Example: "  coffer connection link --provider " + all.Default() + "\n  coffer connection link --again k3xK9a2Q",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			caller, done, err := c.Open(cmd.Context())
@@ -68,7 +68,7 @@ secret, or else one per line of the standard input.`,
 		"provider to use ("+strings.Join(all.Remote("").Enum(), ", ")+")")
 	cmd.Flags().StringVar(&user, "user-id", "", "member who owns this bank login (default: the oldest admin)")
 	cmd.Flags().StringVar(&country, "country", "",
-		"country of the bank, such as DE, where the provider has a list of banks")
+		"country of the bank, such as DE, if the provider has a list of banks")
 	cmd.Flags().StringVar(&name, "bank", "", "name of the bank in that list, or a part of it")
 	cmd.Flags().StringVar(&again, "again", "", "reconnect this connection: UUID or short id")
 	return cmd

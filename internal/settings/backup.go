@@ -10,7 +10,7 @@ import (
 
 // A Backup sums up the household's backups: those that coffer made.
 type Backup struct {
-	LastAt     *pg.Time `json:"last_at,omitempty" db:"last_at" doc:"The moment that the newest backup shows; absent if coffer has made none"`
+	LastAt     *pg.Time `json:"last_at,omitempty" db:"last_at" doc:"When the data of the newest backup was read; absent if coffer has made none"`
 	LastBytes  *int64   `json:"last_bytes,omitempty" db:"last_bytes"`
 	VerifiedAt *pg.Time `json:"verified_at,omitempty" db:"verified_at" doc:"When a backup was last read back completely"`
 	Due        bool     `json:"due" db:"due" doc:"Whether the newest backup is older than twice COFFER_BACKUP_EVERY, or a server that should make backups has made none for two days"`

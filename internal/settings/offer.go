@@ -33,7 +33,7 @@ type BankField struct {
 	Required bool     `json:"required" doc:"It cannot be cleared"`
 	Help     string   `json:"help"`
 	Lines    bool     `json:"lines,omitempty" doc:"A text of several lines (PEM)"`
-	Values   []string `json:"values,omitempty" doc:"The only values there are; the first is the default"`
+	Values   []string `json:"values,omitempty" doc:"The allowed values; the first is the default"`
 }
 
 // A BankLink is how a bank is connected.

@@ -126,7 +126,7 @@ type AppliedPlan struct {
 	Applied   int        `json:"applied" doc:"Fields that were changed"`
 	Bound     int        `json:"bound" doc:"Records not created, because ones with the same names already existed; those are used"`
 	Skipped   []PlanSkip `json:"skipped" doc:"Fields skipped; a worklist includes their transactions again"`
-	Calls     []PlanJob  `json:"calls" doc:"Calls that were made after that"`
+	Calls     []PlanJob  `json:"calls" doc:"Calls that were made after these changes"`
 }
 
 // Apply carries out a run's plan: its entries as one change of the run, then its calls as the

@@ -158,7 +158,7 @@ func (e *EnableBanking) Exchange(ctx context.Context, _ string, given json.RawMe
 	}
 	if json.Unmarshal(given, &in) != nil || in.Code == "" && in.Error == "" || len(in.Code) > 4000 {
 		return bank.Linked{}, errs.Field("credentials", "required",
-			"pass the code with which the bank's page led back")
+			"pass the code that the bank's page returned")
 	}
 	if in.Error != "" {
 		return bank.Linked{}, &bank.Error{

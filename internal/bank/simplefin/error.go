@@ -71,8 +71,8 @@ const (
 	adviceBank = "this bank needs a sign-in: sign in to it at your SimpleFIN server; your other banks are not affected"
 	adviceDown = "the SimpleFIN server cannot read this bank at the moment; your other banks are not affected"
 	adviceOne  = "the SimpleFIN server could not read this account completely; the next sync tries again"
-	adviceSome = "the SimpleFIN server reports a problem; look there, which bank it is about"
-	adviceWarn = "the SimpleFIN server warns about coffer's requests; if this stays, please report it"
+	adviceSome = "the SimpleFIN server reports a problem; sign in there to see which bank is affected"
+	adviceWarn = "the SimpleFIN server warns about coffer's requests; if this continues, please report it"
 )
 
 // troubles are what is wrong with single banks and accounts, and shade says of which accounts rows

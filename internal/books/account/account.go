@@ -34,7 +34,7 @@ type Account struct {
 	DisplayName      *string         `json:"display_name" db:"display_name" doc:"The household's name for it, shown instead of name"`
 	OfficialName     *text.Untrusted `json:"official_name" db:"official_name" doc:"Untrusted: the bank's text"`
 	Type             string          `json:"type" db:"type" enum:"depository,credit,loan,investment,other"`
-	TypeGuessed      bool            `json:"type_guessed" db:"type_guessed" doc:"The provider does not say the type, and coffer guessed it from the name: ask a person once, who sets it or confirms it by setting it again"`
+	TypeGuessed      bool            `json:"type_guessed" db:"type_guessed" doc:"The provider reports no type, so coffer guessed it from the name: ask a person once to set the right type, or to confirm this one by setting it again"`
 	Subtype          *text.Untrusted `json:"subtype" db:"subtype" doc:"Untrusted: the bank's own term"`
 	Mask             *text.Untrusted `json:"mask" db:"mask" doc:"Untrusted: the last digits of its number, as the bank wrote them"`
 	Currency         money.Currency  `json:"iso_currency_code" db:"currency"`
@@ -67,7 +67,7 @@ type ToolAccount struct {
 	UserID           *id.ID          `json:"user_id" doc:"Who owns it"`
 	UserName         *string         `json:"user_name"`
 	Type             string          `json:"type" enum:"depository,credit,loan,investment,other"`
-	TypeGuessed      bool            `json:"type_guessed" db:"type_guessed" doc:"The provider does not say the type, and coffer guessed it from the name: ask a person once, who sets it or confirms it by setting it again"`
+	TypeGuessed      bool            `json:"type_guessed" db:"type_guessed" doc:"The provider reports no type, so coffer guessed it from the name: ask a person once to set the right type, or to confirm this one by setting it again"`
 	Subtype          *text.Untrusted `json:"subtype" doc:"Untrusted: the bank's own term"`
 	Mask             *text.Untrusted `json:"mask" doc:"Untrusted: the last digits of its number"`
 	Currency         money.Currency  `json:"iso_currency_code"`

@@ -45,7 +45,7 @@ type Interval struct {
 	StatedTo     *money.Amount    `json:"stated_to" doc:"Balance on to"`
 	Moved        money.Total      `json:"moved" doc:"Sum of the transactions after from, up to and including to; positive is money out"`
 	Transactions int64            `json:"transactions" doc:"Number of them"`
-	Difference   *money.Total     `json:"difference" doc:"For a gap. Positive: the transactions have that much money out too much, as after a duplicate charge; negative: that much is missing"`
+	Difference   *money.Total     `json:"difference" doc:"For a gap. Positive: the transactions have that much more money out than the balances show, as after a duplicate charge; negative: that much is missing"`
 	Candidates   []ProofCandidate `json:"candidates" doc:"For a gap: possible explanations, at most 5"`
 }
 

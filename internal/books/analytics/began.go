@@ -18,7 +18,7 @@ type NetWorthChange struct {
 	Net        money.Total    `json:"net"`
 	Assets     money.Total    `json:"assets"`
 	Debts      money.Total    `json:"debts" doc:"Negative if debts fell"`
-	WithoutNew money.Total    `json:"without_new" doc:"net without what new_accounts came with"`
+	WithoutNew money.Total    `json:"without_new" doc:"net without the balances that new_accounts brought"`
 	New        []NetWorthNew  `json:"new_accounts" doc:"Accounts that became known after start_date with a balance from before; they are no gain or loss"`
 }
 
@@ -27,7 +27,7 @@ type NetWorthNew struct {
 	ID      id.ID          `json:"id"`
 	Name    text.Untrusted `json:"name" doc:"The household's name for it, else the bank's (untrusted)"`
 	Date    pg.Date        `json:"date" doc:"The first day of the series on which its balance is known"`
-	Balance money.Total    `json:"balance" doc:"What it came with; a debt is negative"`
+	Balance money.Total    `json:"balance" doc:"The balance it brought; a debt is negative"`
 
 	currency money.Currency
 }

@@ -148,7 +148,7 @@ type CreateCategory struct {
 	ParentID    *string `json:"parent_id,omitempty" minLength:"1" doc:"Its primary category: slug, short id or UUID; omit it to create a primary" example:"home"`
 	Kind        *string `json:"kind,omitempty" enum:"income,expense,transfer" doc:"Kind of a primary, expense if omitted; a subcategory has its primary's kind"`
 	Icon        string  `json:"icon,omitempty" maxLength:"64" format:"line"`
-	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #16a34a"`
+	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex color such as #16a34a"`
 	SortOrder   int     `json:"sort_order,omitempty" minimum:"-1000000" maximum:"1000000"`
 	Hidden      bool    `json:"hidden,omitempty"`
 }
@@ -224,7 +224,7 @@ type PatchCategory struct {
 	ParentID    op.Null[string] `json:"parent_id,omitzero" minLength:"1" doc:"Its primary category; null makes it a primary"`
 	Kind        *string         `json:"kind,omitempty" enum:"income,expense,transfer" doc:"Kind of a primary"`
 	Icon        *string         `json:"icon,omitempty" maxLength:"64" format:"line"`
-	Color       *string         `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #16a34a"`
+	Color       *string         `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex color such as #16a34a"`
 	SortOrder   *int            `json:"sort_order,omitempty" minimum:"-1000000" maximum:"1000000"`
 	Archived    *bool           `json:"archived,omitempty" doc:"Hidden from lists of choices"`
 	Hidden      *bool           `json:"hidden,omitempty" doc:"The same as archived"`

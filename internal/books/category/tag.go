@@ -122,7 +122,7 @@ type CreateTag struct {
 	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Display name; the slug if omitted" example:"Japan 2026"`
 	DisplayName *string `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
 	Description string  `json:"description,omitempty" maxLength:"1000"`
-	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #d97706" doc:"Hex color; chosen for you if omitted" example:"#d97706"`
+	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex color such as #d97706" doc:"Hex color; chosen for you if omitted" example:"#d97706"`
 	Icon        string  `json:"icon,omitempty" maxLength:"64" format:"line" example:"plane"`
 }
 
@@ -186,7 +186,7 @@ type PatchTag struct {
 	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Display name" agent:"-"`
 	DisplayName *string `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
 	Description *string `json:"description,omitempty" maxLength:"1000"`
-	Color       *string `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #d97706"`
+	Color       *string `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex color such as #d97706"`
 	Icon        *string `json:"icon,omitempty" maxLength:"64" format:"line"`
 }
 

@@ -248,7 +248,7 @@ var fieldClauses = map[string]string{
 
 var matchClauses = map[string]string{
 	FieldRefund + " " + linked:            "confirmed # as a refund",
-	FieldRefund + " " + ActionLinkDecided: "parted # from the purchase",
+	FieldRefund + " " + ActionLinkDecided: "unlinked # from its purchase",
 	FieldMatch + " " + linked:             "matched # with the bank's transaction",
 	FieldMatch + " " + ActionLinkDecided:  "unmatched # from the bank's transaction",
 }

@@ -49,7 +49,7 @@ type UndoChanges struct {
 	Since     *pg.Moment `json:"since,omitempty" doc:"With mine, actor_id or workflow_slug: start date or time (inclusive)" agent:"With mine: date or time"`
 	Until     *pg.Moment `json:"until,omitempty" doc:"With mine, actor_id or workflow_slug: end date or time (exclusive)"`
 	Cause     *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" doc:"With mine, actor_id or workflow_slug: filter by cause"`
-	Keep      *string    `json:"keep,omitempty" enum:"reviewed,none" doc:"reviewed: transactions whose review a person closed since stay as they are, skipped with reviewed_since; none: they go back too. Without it, reviewed where a person undoes changes of agents and workflows and does not name one change only, else none" agent:"reviewed: leave what a person has reviewed since"`
+	Keep      *string    `json:"keep,omitempty" enum:"reviewed,none" doc:"reviewed: transactions whose review a person closed since stay as they are, skipped with reviewed_since; none: they go back too. Default: reviewed if a person undoes changes by agents or workflows without change_id, else none" agent:"reviewed: leave what a person has reviewed since"`
 	DryRun    bool       `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
 }
 

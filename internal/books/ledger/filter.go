@@ -53,7 +53,7 @@ type Filter struct {
 	IDs             []string        `json:"ids,omitempty" maxItems:"100" minLength:"1" doc:"Only these transactions: short ids or UUIDs"`
 	Rows            *string         `json:"rows,omitempty" enum:"leaves,bank" doc:"bank: transactions as at the bank, without parts of splits; otherwise parts replace their transaction"`
 	ParentID        *string         `json:"parent_id,omitempty" minLength:"1" doc:"The parts of this split transaction"`
-	Deleted         string          `json:"deleted,omitempty" enum:"exclude,include,only" default:"exclude" doc:"true: only deleted transactions"`
+	Deleted         string          `json:"deleted,omitempty" enum:"exclude,include,only" default:"exclude" doc:"only: only deleted transactions"`
 	UpdatedSince    *pg.Time        `json:"updated_since,omitempty" doc:"Changed at or after this time"`
 }
 

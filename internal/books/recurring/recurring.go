@@ -41,7 +41,7 @@ type Recurring struct {
 	Direction      string         `json:"direction" db:"direction" enum:"in,out"`
 	Currency       money.Currency `json:"iso_currency_code" db:"currency"`
 	Transfer       bool           `json:"transfer" db:"transfer" doc:"A transfer, by a confirmed link or the newest payment's category: it changes balances but no totals"`
-	Group          string         `json:"group" db:"-" screen:"none" enum:"subscription,bill,loan,income,saving,transfer" doc:"By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill is for what a household needs, or varies, and other payments are subscriptions"`
+	Group          string         `json:"group" db:"-" screen:"none" enum:"subscription,bill,loan,income,saving,transfer" doc:"By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill pays for something the household needs, or varies; any other payment is a subscription"`
 	Category       *string        `json:"category" db:"category" doc:"Slug: that of the newest payment"`
 	Cadence        string         `json:"cadence" db:"cadence" enum:"weekly,fortnightly,monthly,quarterly,half_yearly,yearly"`
 	AmountType     string         `json:"amount_type" db:"amount_type" enum:"fixed,variable"`

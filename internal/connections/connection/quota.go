@@ -22,7 +22,7 @@ type spentError struct {
 }
 
 func (e *spentError) Error() string {
-	return fmt.Sprintf("%s lets coffer ask %d times in 24 hours, and they are used up; sync again after %s", e.title,
+	return fmt.Sprintf("coffer sends %s at most %d requests in 24 hours, and has sent them all; sync again after %s", e.title,
 		e.limit, e.until.Time().UTC().Format("15:04 UTC"))
 }
 

@@ -28,8 +28,8 @@ type Institution struct {
 	ID      string         `json:"id" doc:"Pass it as institution_id to connect the bank"`
 	Name    text.Untrusted `json:"name" doc:"Untrusted: as the provider gives it"`
 	Country string         `json:"country"`
-	Days    *int           `json:"consent_days" doc:"After how many days the member signs in again, at most; null if unknown"`
-	Beta    bool           `json:"beta" doc:"The provider still tests it"`
+	Days    *int           `json:"consent_days" doc:"The longest time until the member must sign in again, in days; null if unknown"`
+	Beta    bool           `json:"beta" doc:"The provider is still testing it"`
 }
 
 // InstitutionList is a page of banks, by name.

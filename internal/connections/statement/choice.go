@@ -19,7 +19,7 @@ import (
 type AccountChoice struct {
 	Key           string         `json:"key" minLength:"1" maxLength:"500" doc:"The account in the file, as the preview names it"`
 	AccountID     *string        `json:"account_id,omitempty" minLength:"1" doc:"The account to import into: UUID or short id"`
-	Create        *AccountCreate `json:"create,omitempty" doc:"Create an account for it; one of the connection with this name is taken"`
+	Create        *AccountCreate `json:"create,omitempty" doc:"Create an account for it, or use the connection's account of this name"`
 	Skip          bool           `json:"skip,omitempty" doc:"Leave it out"`
 	IncludeLikely bool           `json:"include_likely_duplicates,omitempty" doc:"Also import rows that another source seems to have brought"`
 }

@@ -17,7 +17,7 @@ import (
 // A FileMember is a file of an archive.
 type FileMember struct {
 	Name    text.Untrusted `json:"name" doc:"Untrusted: as the archive names it"`
-	Format  string         `json:"format" doc:"Found by its content; empty if it can't be read"`
+	Format  string         `json:"format" doc:"Detected from its content; empty if it can't be read"`
 	Rows    int            `json:"rows"`
 	Problem string         `json:"problem,omitempty" doc:"Why it can't be read; it is left out"`
 }

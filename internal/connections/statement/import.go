@@ -47,7 +47,7 @@ type ImportFile struct {
 	Options       *FileOptions    `json:"options,omitempty" doc:"Reading options, as in the preview; omitted ones come from the connection's last file, or are detected" agent:"-"`
 	AccountID     *string         `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account to import into: UUID or short id; defaults to the connection's only account" agent:"-"`
 	Account       *FileAccount    `json:"account,omitempty" doc:"The account to import into, by name; it is created if the connection has none of this name"`
-	Accounts      []AccountChoice `json:"accounts,omitempty" in:"query" minItems:"1" maxItems:"200" doc:"What becomes of each account of the file, by its key from the preview; required if there are several" parts:"elsewhere" agent:"If the file has several: [{key, account_id | create: {name} | skip}]"`
+	Accounts      []AccountChoice `json:"accounts,omitempty" in:"query" minItems:"1" maxItems:"200" doc:"What to do with each account of the file, by its key from the preview; required if there are several" parts:"elsewhere" agent:"If the file has several: [{key, account_id | create: {name} | skip}]"`
 	IncludeLikely bool            `json:"include_likely_duplicates,omitempty" in:"query" doc:"Also import rows that another source seems to have brought; for a file of one account"`
 	FileName      *string         `json:"file_name,omitempty" minLength:"1" maxLength:"200" format:"line" in:"query" doc:"The file's name, for the list of imports; a new account is named after it if neither the bank nor an account number is known" agent:"-"`
 	FileOptions
@@ -181,7 +181,7 @@ type Counts struct {
 	Duplicates   int64     `json:"duplicates" doc:"Rows that were already stored, unchanged"`
 	Likely       int64     `json:"likely_duplicates" doc:"Rows that were left out because another source seems to have brought them, or because the account's linked bank may still report them"`
 	Restored     int64     `json:"restored" doc:"Rows that an earlier revert had removed and that were restored"`
-	Removed      int64     `json:"removed" doc:"Stored rows that the bank took back in the file"`
+	Removed      int64     `json:"removed" doc:"Stored rows that the file deletes, because the bank withdrew them"`
 	Detailed     int64     `json:"details_filled" doc:"Modified rows that only got a missing memo"`
 	RowsRejected int64     `json:"rows_rejected" doc:"Unreadable rows"`
 	RowsSkipped  int64     `json:"rows_skipped" doc:"Lines that are not transactions (pending charges, balances, totals, notes); if an agent imports the file, also rows that are stored with other values"`
@@ -365,7 +365,7 @@ func (d delivered) portion(t target) (portion, error) {
 	all := d.portions()
 	i := slices.IndexFunc(all, func(p portion) bool { return p.key == t.Key })
 	if i < 0 && t.Key != "" {
-		return portion{}, fmt.Errorf("the file has no account with the key that it had")
+		return portion{}, fmt.Errorf("the file no longer has an account with this key; preview it again")
 	}
 	return all[max(i, 0)], nil
 }

@@ -34,7 +34,7 @@ type FileFormat struct {
 
 // A FilePreview describes how a file is read.
 type FilePreview struct {
-	Format           FileFormat             `json:"format" doc:"Found by the file's content"`
+	Format           FileFormat             `json:"format" doc:"Detected from the file's content"`
 	Encoding         string                 `json:"encoding"`
 	Delimiter        string                 `json:"delimiter"`
 	HeaderRow        *int                   `json:"header_row" doc:"Counted from 1; null if the file has no header"`

@@ -68,7 +68,7 @@ func (l *loss) warnings() []statement.Warning {
 		return nil
 	}
 	return []statement.Warning{{
-		Code: "not_kept", Message: "the transactions were imported, but not all that the file says of them: " +
+		Code: "not_kept", Message: "the transactions were imported, but these details of the file were not: " +
 			strings.Join(parts, ", "),
 	}}
 }

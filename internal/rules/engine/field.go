@@ -87,7 +87,7 @@ var fields = [fieldCount]field{
 	},
 	{
 		"category", FieldCategory, kindCategory, func(d *Draft) string { return d.Category },
-		"slug of the assigned category, including what earlier rules of the pass set; \"\" is uncategorised",
+		"slug of the assigned category, including what earlier rules of the pass set; \"\" is uncategorized",
 	},
 	{"pending", FieldPending, kindBool, nil, "true until the bank posts it"},
 	{

@@ -15,7 +15,7 @@ func Reference() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", fields[i].name, kindWords[fields[i].kind], fields[i].doc)
 	}
 	b.WriteString("\nA missing value is the empty string: `{\"field\": \"category\", \"op\": \"eq\", \"value\": " +
-		"\"\"}` is \"uncategorised\".\n")
+		"\"\"}` is \"uncategorized\".\n")
 	b.WriteString("\n## Operators\n\n| fields | op | value | true if the field |\n|---|---|---|---|\n")
 	for i := range operators {
 		o := &operators[i]
@@ -122,7 +122,7 @@ A chain of two rules. The first, in stage standard, adds a tag; the second, in s
        {"field": "tags", "op": "contains", "value": "work"}, {"field": "category", "op": "in", "value": ["food_and_drink_restaurants", "food_and_drink_cafes"]}]},
      "actions": [{"type": "set_category", "category_slug": "food_and_drink_other"}, {"type": "remove_tag", "tag_slug": "needs-review"}]}
 
-A default for uncategorised money in, before all other rules:
+A default for uncategorized money in, before all other rules:
 
     {"stage": "baseline", "conditions": {"and": [{"field": "category", "op": "eq", "value": ""}, {"field": "amount", "op": "lt", "value": 0}]},
      "actions": [{"type": "set_category", "category_slug": "income"}]}

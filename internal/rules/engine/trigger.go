@@ -73,7 +73,7 @@ const DefaultStage = "standard"
 // stages are in the order in which their rules run.
 var stages = []Stage{
 	{"baseline", 0, "broad defaults"},
-	{DefaultStage, 10, "most categorisation (the default)"},
+	{DefaultStage, 10, "most categorization (the default)"},
 	{"refinement", 50, "rules that react to tags or categories set by earlier rules"},
 	{"override", 100, "rules whose set_category wins over earlier stages"},
 }

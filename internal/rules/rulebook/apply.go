@@ -48,7 +48,7 @@ type ApplyRule struct {
 // ApplyAsAgent is the input of the tool apply_rules, which never overrides a person.
 type ApplyAsAgent struct {
 	RuleIDs []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in execution order; if omitted, all enabled rules except the built-in one" agent:"In execution order; else all enabled rules"`
-	Filter  *ledger.Filter `json:"filter,omitempty" parts:"elsewhere" doc:"Only these transactions: filters as query_transactions"`
+	Filter  *ledger.Filter `json:"filter,omitempty" parts:"elsewhere" doc:"Only these transactions: query_transactions filters"`
 	DryRun  bool           `json:"dry_run,omitempty" doc:"Only show what would change; write nothing" agent:"-"`
 	Rows    bool           `json:"rows,omitempty" doc:"With dry_run: also the transactions" agent:"With dry_run"`
 }

@@ -74,7 +74,7 @@ func (d *document) components() op.Tree {
 					{Key: "maxLength", Value: op.MaxIdempotencyKey},
 				})},
 			{Key: "Member", Value: header(memberHeader,
-				"The id of the member whom the call is meant for; 409 if it is made as somebody else.", text)},
+				"The id of the member that the call is for; 409 if somebody else is signed in.", text)},
 			{Key: "IfMatch", Value: header("If-Match", "The ETag of the record you read; 412 if it has changed since.",
 				text)},
 			{Key: "IfNoneMatch", Value: header("If-None-Match", "The ETag you have; 304 if the record has not changed.",

@@ -111,8 +111,8 @@ func expected(r *http.Request, a op.Actor) error {
 	if want == "" || a.Member != nil && a.Member.String() == want {
 		return nil
 	}
-	return errs.New(errs.Conflict, "this request is for another member than the one who is signed in; sign in as the "+
-		"member in %s", memberHeader)
+	return errs.New(errs.Conflict, "this request is for a different member than the one who is signed in; sign in as "+
+		"the member in %s", memberHeader)
 }
 
 // authenticate identifies the caller by API key, else access token, else session. An invalid

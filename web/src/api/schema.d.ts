@@ -3831,7 +3831,7 @@ export interface components {
             official_name: string | null;
             /** @enum {string} */
             type: "depository" | "credit" | "loan" | "investment" | "other";
-            /** @description The provider does not say the type, and coffer guessed it from the name: ask a person once, who sets it or confirms it by setting it again */
+            /** @description The provider reports no type, so coffer guessed it from the name: ask a person once to set the right type, or to confirm this one by setting it again */
             type_guessed: boolean;
             /** @description Untrusted: the bank's own term */
             subtype: string | null;
@@ -3983,7 +3983,7 @@ export interface components {
             transactions: number;
             /**
              * Format: decimal
-             * @description For a gap. Positive: the transactions have that much money out too much, as after a duplicate charge; negative: that much is missing
+             * @description For a gap. Positive: the transactions have that much more money out than the balances show, as after a duplicate charge; negative: that much is missing
              */
             difference: number | null;
             /** @description For a gap: possible explanations, at most 5 */
@@ -5771,7 +5771,7 @@ export interface components {
             /** @description Also import rows that another source seems to have brought */
             include_likely_duplicates?: boolean;
         };
-        /** @description Create an account for it; one of the connection with this name is taken */
+        /** @description Create an account for it, or use the connection's account of this name */
         FileAccountCreate: {
             name: string;
             /**
@@ -5845,7 +5845,7 @@ export interface components {
             likely_duplicates: number;
             /** @description Rows that an earlier revert had removed and that were restored */
             restored: number;
-            /** @description Stored rows that the bank took back in the file */
+            /** @description Stored rows that the file deletes, because the bank withdrew them */
             removed: number;
             /** @description Modified rows that only got a missing memo */
             details_filled: number;
@@ -5889,7 +5889,7 @@ export interface components {
             likely_duplicates: number;
             /** @description Rows that an earlier revert had removed and that were restored */
             restored: number;
-            /** @description Stored rows that the bank took back in the file */
+            /** @description Stored rows that the file deletes, because the bank withdrew them */
             removed: number;
             /** @description Modified rows that only got a missing memo */
             details_filled: number;
@@ -6555,7 +6555,7 @@ export interface components {
             debts: number;
             /**
              * Format: decimal
-             * @description net without what new_accounts came with
+             * @description net without the balances that new_accounts brought
              */
             without_new: number;
             /** @description Accounts that became known after start_date with a balance from before; they are no gain or loss */
@@ -6619,7 +6619,7 @@ export interface components {
             date: string;
             /**
              * Format: decimal
-             * @description What it came with; a debt is negative
+             * @description The balance it brought; a debt is negative
              */
             balance: number;
         };
@@ -6815,7 +6815,7 @@ export interface components {
         OverviewBackup: {
             /**
              * Format: date-time
-             * @description The moment that the newest backup shows; absent if coffer has made none
+             * @description When the data of the newest backup was read; absent if coffer has made none
              */
             last_at?: string;
             last_bytes?: number;
@@ -7434,9 +7434,9 @@ export interface components {
             /** @description Untrusted: as the provider gives it */
             name: string;
             country: string;
-            /** @description After how many days the member signs in again, at most; null if unknown */
+            /** @description The longest time until the member must sign in again, in days; null if unknown */
             consent_days: number | null;
-            /** @description The provider still tests it */
+            /** @description The provider is still testing it */
             beta: boolean;
         };
         ProviderInstitutions: {
@@ -7487,7 +7487,7 @@ export interface components {
             help: string;
             /** @description A text of several lines (PEM) */
             lines?: boolean;
-            /** @description The only values there are; the first is the default */
+            /** @description The allowed values; the first is the default */
             values?: string[];
         };
         /** @description How a bank is connected; null for files */
@@ -7645,7 +7645,7 @@ export interface components {
             /** @description A transfer, by a confirmed link or the newest payment's category: it changes balances but no totals */
             transfer: boolean;
             /**
-             * @description By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill is for what a household needs, or varies, and other payments are subscriptions
+             * @description By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill pays for something the household needs, or varies; any other payment is a subscription
              * @enum {string}
              */
             group: "subscription" | "bill" | "loan" | "income" | "saving" | "transfer";
@@ -7724,7 +7724,7 @@ export interface components {
             /** @description A transfer, by a confirmed link or the newest payment's category: it changes balances but no totals */
             transfer: boolean;
             /**
-             * @description By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill is for what a household needs, or varies, and other payments are subscriptions
+             * @description By category: loan is money out for a loan, saving is a transfer to savings or investments, transfer any other transfer; a bill pays for something the household needs, or varies; any other payment is a subscription
              * @enum {string}
              */
             group: "subscription" | "bill" | "loan" | "income" | "saving" | "transfer";
@@ -9466,7 +9466,7 @@ export interface components {
             /** @description The parts of this split transaction */
             parent_id?: string;
             /**
-             * @description true: only deleted transactions
+             * @description only: only deleted transactions
              * @default exclude
              * @enum {string}
              */
@@ -9896,7 +9896,7 @@ export interface components {
              */
             cause?: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
             /**
-             * @description reviewed: transactions whose review a person closed since stay as they are, skipped with reviewed_since; none: they go back too. Without it, reviewed where a person undoes changes of agents and workflows and does not name one change only, else none
+             * @description reviewed: transactions whose review a person closed since stay as they are, skipped with reviewed_since; none: they go back too. Default: reviewed if a person undoes changes by agents or workflows without change_id, else none
              * @enum {string}
              */
             keep?: "reviewed" | "none";
@@ -10634,7 +10634,7 @@ export interface components {
             bound: number;
             /** @description Fields skipped; a worklist includes their transactions again */
             skipped: components["schemas"]["WorkflowRunPlanSkipped"][];
-            /** @description Calls that were made after that */
+            /** @description Calls that were made after these changes */
             calls: components["schemas"]["WorkflowRunPlanCall"][];
         };
         WorkflowRunPlanCall: {
@@ -11189,7 +11189,7 @@ export interface components {
     parameters: {
         /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
         IdempotencyKey: string;
-        /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+        /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
         Member: string;
         /** @description The ETag of the record you read; 412 if it has changed since. */
         IfMatch: string;
@@ -11250,7 +11250,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -11291,7 +11291,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -11532,7 +11532,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -11615,7 +11615,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -11898,7 +11898,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -11989,7 +11989,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -12036,7 +12036,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -12124,7 +12124,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -12309,7 +12309,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -12449,7 +12449,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -12519,7 +12519,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -12674,7 +12674,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -12770,7 +12770,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -12880,7 +12880,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -12950,7 +12950,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -13087,7 +13087,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -13278,7 +13278,7 @@ export interface operations {
                 account_id?: string;
                 /** @description The account to import into, by name; it is created if the connection has none of this name */
                 account?: components["schemas"]["FileAccount"];
-                /** @description What becomes of each account of the file, by its key from the preview; required if there are several */
+                /** @description What to do with each account of the file, by its key from the preview; required if there are several */
                 accounts?: components["schemas"]["FileAccountChoice"][];
                 /** @description Also import rows that another source seems to have brought; for a file of one account */
                 include_likely_duplicates?: boolean;
@@ -13308,7 +13308,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -13327,7 +13327,7 @@ export interface operations {
                     /** @description The account to import into: UUID or short id; defaults to the connection's only account */
                     account_id?: string;
                     account?: components["schemas"]["FileAccount"];
-                    /** @description What becomes of each account of the file, by its key from the preview; required if there are several */
+                    /** @description What to do with each account of the file, by its key from the preview; required if there are several */
                     accounts?: components["schemas"]["FileAccountChoice"][];
                     /** @description Also import rows that another source seems to have brought; for a file of one account */
                     include_likely_duplicates?: boolean;
@@ -13409,7 +13409,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -13453,7 +13453,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -13538,7 +13538,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -13619,7 +13619,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -13772,7 +13772,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -13817,7 +13817,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -13903,7 +13903,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -14225,7 +14225,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -14429,7 +14429,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -14548,7 +14548,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -14590,7 +14590,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -14633,7 +14633,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -14778,7 +14778,7 @@ export interface operations {
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
-                /** @description true: only deleted transactions */
+                /** @description only: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
@@ -14820,7 +14820,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -14921,7 +14921,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -15349,7 +15349,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -15504,7 +15504,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -15712,7 +15712,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -15821,7 +15821,7 @@ export interface operations {
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
-                /** @description true: only deleted transactions */
+                /** @description only: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
@@ -15914,7 +15914,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -15957,7 +15957,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -16252,7 +16252,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -16587,7 +16587,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -16774,7 +16774,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -16820,7 +16820,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -17036,7 +17036,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -17110,7 +17110,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -17292,7 +17292,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -17514,7 +17514,7 @@ export interface operations {
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
-                /** @description true: only deleted transactions */
+                /** @description only: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
@@ -17564,7 +17564,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -17605,7 +17605,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -17645,7 +17645,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -17754,7 +17754,7 @@ export interface operations {
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
-                /** @description true: only deleted transactions */
+                /** @description only: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
@@ -17859,7 +17859,7 @@ export interface operations {
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
-                /** @description true: only deleted transactions */
+                /** @description only: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
@@ -17964,7 +17964,7 @@ export interface operations {
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
-                /** @description true: only deleted transactions */
+                /** @description only: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
@@ -18087,7 +18087,7 @@ export interface operations {
                 rows?: "leaves" | "bank";
                 /** @description The parts of this split transaction */
                 parent_id?: string;
-                /** @description true: only deleted transactions */
+                /** @description only: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
@@ -18123,7 +18123,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -18399,7 +18399,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -18555,7 +18555,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -18676,7 +18676,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -18816,7 +18816,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -19240,7 +19240,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -19287,7 +19287,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -19466,7 +19466,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -19758,7 +19758,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -19947,7 +19947,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -20059,7 +20059,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -20103,7 +20103,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -20144,7 +20144,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -20219,7 +20219,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -20327,7 +20327,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path?: never;
@@ -20480,7 +20480,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -20521,7 +20521,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -20565,7 +20565,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {
@@ -20625,7 +20625,7 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The id of the member whom the call is meant for; 409 if it is made as somebody else. */
+                /** @description The id of the member that the call is for; 409 if somebody else is signed in. */
                 "Coffer-Member"?: components["parameters"]["Member"];
             };
             path: {

@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	errDoctype = errs.New(errs.InvalidBody, "the file has a document type declaration, which a statement has not")
+	errDoctype = errs.New(errs.InvalidBody, "the file has a document type declaration, which statements must not have")
 	errBroken  = errs.New(errs.InvalidBody, "the file is broken or not complete; download it again")
 )
 

@@ -59,7 +59,7 @@ func inspect(ctx context.Context, file io.ReaderAt, _ statement.Options) (statem
 		if turned {
 			p.Warnings = append(p.Warnings, statement.Warning{
 				Code: "reversal_turned",
-				Message: "the file's balances only fit if reversals have the other sign than the standard says, " +
+				Message: "the file's balances only fit if reversals have the opposite sign from the standard, " +
 					"so they were read with that sign",
 			})
 		}

@@ -267,7 +267,7 @@ func (a *App) reportOf(part string) func(ctx context.Context, tx pg.Tx, title, b
 // Groups describes each noun of the menu.
 var Groups = map[string]string{
 	"account":       "Accounts and their balances.",
-	"account-link":  "Links between accounts: duplicate cards and transfers.",
+	"account-link":  "Linked accounts: duplicate cards and transfers.",
 	"agent":         "Limits and settings for agents.",
 	"auth":          "Signing in and out.",
 	"assistant":     "Assistants that members have connected.",

@@ -25,7 +25,7 @@ func importCommand(c *cli.CLI, config Config) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import <file>…", Short: "Import statement files from your bank, or an archive of another installation",
 		Long: `Shows the accounts in each file, and imports it: CSV, OFX, QFX, QIF, CAMT, MT940, Excel, or a zip file of them.
-A file goes into the account that earlier files of its kind went into, or into the account with its number.
+A file goes where earlier files of its kind went, or to the account with the file's number.
 Otherwise the command asks on a terminal; elsewhere, pass --into or --new. A file that was imported before changes nothing.
 
 An archive made by coffer export goes into an empty household: either completely or not at all. All hashes in

@@ -28,7 +28,7 @@ type Config struct {
 	TLSCert           string        `env:"TLS_CERT" doc:"PEM file with the HTTPS certificate chain; reloaded when it changes"`
 	TLSKey            string        `env:"TLS_KEY" doc:"PEM file with the private key of the certificate"`
 	AllowHTTP         bool          `env:"ALLOW_HTTP" envDefault:"false" doc:"true lets people sign in over plain HTTP, with a warning on every page; for a home network behind an app store's proxy. Passkeys, connecting apps and what only admins may do still need HTTPS or this machine"`
-	EncryptionKey     seal.Secret   `env:"ENCRYPTION_KEY" doc:"32-byte key in base64 that encrypts bank credentials; create one with: openssl rand -base64 32"`
+	EncryptionKey     seal.Secret   `env:"ENCRYPTION_KEY" doc:"32-byte key in base64 that encrypts bank credentials; create one: openssl rand -base64 32"`
 	EncryptionKeysOld []string      `env:"ENCRYPTION_KEYS_OLD" doc:"previous keys, comma-separated, until you have run coffer key rotate"`
 	BackupPassphrase  seal.Secret   `env:"BACKUP_PASSPHRASE" doc:"passphrase for coffer backup and coffer restore"`
 	BackupRecipients  []string      `env:"BACKUP_RECIPIENTS" doc:"public keys from age-keygen for backups, comma-separated, instead of the passphrase"`

@@ -46,7 +46,7 @@ func (a *App) jobEvents() rest.Raw {
 func (a *App) calendar() rest.Raw {
 	return rest.Raw{
 		Route: "GET " + auth.CalendarPath + "{file}", Scope: op.Open, Name: "calendar.feed", Type: "text/calendar",
-		Summary: "Shows the payments of the next half year to a calendar app. The address is that of a calendar link.",
+		Summary: "Shows a calendar app what is due in the next half year. The address is that of a calendar link.",
 		Serve: func(w http.ResponseWriter, r *http.Request) error {
 			token, _ := strings.CutSuffix(r.PathValue("file"), ".ics")
 			link, err := a.Auth.Calendar(r.Context(), token)

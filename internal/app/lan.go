@@ -168,7 +168,7 @@ func invite(out io.Writer, c Config) {
 	fmt.Fprintf(out, `The phone shows a warning, because it doesn't know this server's certificate authority yet. Either
 continue past the warning each time, or let the phone trust it once:
 
-  1. Open %s%s on the phone and download the file.
+  1. Open %s%s on the phone and save the file.
   2. iPhone: Settings > Profile Downloaded > Install; then General > About > Certificate Trust Settings: turn it on.
      Android: Settings > Security > Encryption & credentials > Install a certificate > CA certificate.
   3. Before you confirm, compare the SHA-256 fingerprint:

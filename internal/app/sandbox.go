@@ -125,7 +125,7 @@ func (s *sandbox) run(ctx context.Context, c *cli.CLI) error {
 	switch {
 	case err != nil:
 		if server, _, _ := c.Where(); server != "" || c.Database {
-			fmt.Fprintf(s.out, "The household's default model could not be set: %s\n\n", errs.LogText(err))
+			fmt.Fprintf(s.out, "The household default model could not be set: %s\n\n", errs.LogText(err))
 		}
 		price, _ := json.Marshal(sandboxPrice) //nolint:errchkjson // three strings
 		fmt.Fprintf(s.out, "To categorize the review queue with AI, make the simulated model the default and "+
@@ -145,7 +145,7 @@ func (s *sandbox) run(ctx context.Context, c *cli.CLI) error {
 	return nil
 }
 
-// choose makes the simulated model the household's default, with its price, unless the household
+// choose makes the simulated model the household default, with its price, unless the household
 // has another default. It returns the default model, or an error if the household cannot be
 // reached: the sandbox itself needs no database.
 func (s *sandbox) choose(ctx context.Context, c *cli.CLI) (string, error) {

@@ -95,7 +95,7 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 		"COFFER_DATABASE_URL=" + pgtest.URL(t), "COFFER_ENCRYPTION_KEY=" + testRing,
 		"COFFER_LISTEN=" + freePort(t),
 	}
-	// it needs no database; with one, its model becomes the household's default
+	// it needs no database; with one, its model becomes the household default
 	sandbox := openTerminal(t, binary, env, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
 		"--simplefin", "127.0.0.1:0", "--enablebanking", "127.0.0.1:0",
 		"--model", "127.0.0.1:0", "--transactions", "400", "--pace", "500ms", "--env", file)

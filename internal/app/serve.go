@@ -34,7 +34,7 @@ func (a *App) Serve(ctx context.Context, announce func(address string)) error {
 	if announce != nil {
 		announce(s.address())
 	}
-	debug.FreeOSMemory() // what the start needed goes back to the system now, not when the heap next grows
+	debug.FreeOSMemory() // memory used only to start goes back to the system now, not when the heap next grows
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:
@@ -183,7 +183,7 @@ func (a *App) greet(ctx context.Context, address string) {
 	}
 	a.Log.Info("serving", "address", address, "version", Version, "docs", docs+"/docs")
 	if a.Ring == nil {
-		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set, so banks cannot be connected; create one with: openssl " +
+		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set, so banks cannot be connected; create one: openssl " +
 			"rand -base64 32")
 	}
 	if made, err := a.Auth.Any(ctx); err == nil && !made {

@@ -210,7 +210,7 @@ func content(f *os.File, identities func() ([]age.Identity, error)) (io.ReaderAt
 	}
 	if string(head) != ageMark {
 		return nil, 0, errs.New(errs.ValidationError,
-			"this file was not made by coffer backup; to import a file from coffer export, use coffer import")
+			"this file was not made by coffer backup; if it is from coffer export, use coffer import")
 	}
 	keys, err := identities()
 	if err != nil {

@@ -4,7 +4,7 @@
 //
 // Each rule is a function from parsed source to findings. TestHouse runs it over the repository and
 // wants none. TestControls runs it over testdata/<rule>.txt, small source that breaks the rule in
-// every known way, and wants exactly the findings that the file begins with. A rule without a
+// every known way, and wants exactly the violations that the file begins with. A rule without a
 // control does not pass.
 //
 // An intended breach gets a line in exceptions with its reason, under the key that the finding

@@ -143,7 +143,7 @@ type Removal struct {
 	AccountID  string // "" where the provider does not say
 }
 
-// A Bad row could not be read. The rest of its page could.
+// A Bad row is unreadable. The rest of its page is not.
 type Bad struct {
 	ProviderID string // "" if unknown
 	AccountID  string // "" if unknown

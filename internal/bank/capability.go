@@ -62,7 +62,7 @@ type Revoker interface {
 	Revoke(ctx context.Context, c Credentials) error
 }
 
-// A Balancer can ask the bank for its current balances. The call is slow and may cost money: see
+// A Balancer can get current balances from the bank. The call is slow and may cost money: see
 // [Traits].
 type Balancer interface {
 	// Balances reads those accounts, or all if none is named. Values that the bank omits are left

@@ -119,7 +119,7 @@ func (n *Notifier) draw(endpoint id.ID) (secret string, stored []byte, err error
 	stored, err = n.ring.Seal(place("secret", endpoint), raw)
 	if errors.Is(err, seal.ErrNoKey) {
 		return "", nil, errs.New(errs.EncryptionKeyNeeded,
-			"set COFFER_ENCRYPTION_KEY on the server first: secrets cannot be stored without it (create one with: "+
+			"set COFFER_ENCRYPTION_KEY on the server first: secrets cannot be stored without it (create one: "+
 				"openssl rand -base64 32)")
 	}
 	return "whsec_" + base64.StdEncoding.EncodeToString(raw), stored, err

@@ -77,7 +77,7 @@ func (n *Notifier) Ops() []*op.Op {
 		}, n.Endpoints),
 		op.Writing(op.Spec{
 			Name: "endpoint.create", Route: "POST /notifications/endpoints", People: op.PeopleStrictly, Seals: true,
-			Summary: "Adds an endpoint; the signing secret is returned only once.",
+			Summary: "Adds an endpoint and returns its signing secret, only once.",
 		}, n.CreateEndpoint),
 		op.Writing(op.Spec{
 			Name: "endpoint.update", Route: "PATCH /notifications/endpoints/{id}", People: op.PeopleStrictly,

@@ -29,7 +29,7 @@ func (s *Settings) inheritedModel(provider string) llm.Config {
 }
 
 // Model returns a client of the model provider with its current configuration, whichever server
-// changed it. Callers ask at the start of each use and do not keep it.
+// changed it. Callers ask before each use and do not keep it.
 func (s *Settings) Model(ctx context.Context, provider string) (llm.Client, error) {
 	spec, err := all.Find(provider)
 	if err != nil {

@@ -20,7 +20,7 @@ type BankProvider struct {
 	Environment  *string           `json:"environment,omitempty" doc:"sandbox, development or production"`
 	Fields       []BankField       `json:"fields" doc:"What its configuration consists of"`
 	Link         *BankLink         `json:"link" doc:"How a bank is connected; null for files"`
-	Capabilities []bank.Capability `json:"capabilities" doc:"balances: can ask the bank for current balances. webhooks: notifies coffer of new transactions. test: its configuration can be tested"`
+	Capabilities []bank.Capability `json:"capabilities" doc:"balances: can get current balances from the bank. webhooks: notifies coffer of new transactions. test: its configuration can be tested"`
 	MinInterval  int               `json:"min_interval_minutes" doc:"Syncing more often brings nothing new; 0 for files"`
 	Guide        *string           `json:"guide" doc:"Address of the page with the values of its fields; null if it needs none"`
 }

@@ -64,7 +64,7 @@ func masked(secret string) string {
 
 func keyNeeded() error {
 	return errs.New(errs.EncryptionKeyNeeded,
-		"set COFFER_ENCRYPTION_KEY on the server first: secrets cannot be stored without it (create one with: "+
+		"set COFFER_ENCRYPTION_KEY on the server first: secrets cannot be stored without it (create one: "+
 			"openssl rand -base64 32)")
 }
 
@@ -90,7 +90,7 @@ type made struct {
 }
 
 // Provider returns the provider with this name and its current configuration, whichever server
-// changed it. Callers ask at the start of each use and do not keep it.
+// changed it. Callers ask before each use and do not keep it.
 func (s *Settings) Provider(ctx context.Context, name string) (bank.Provider, error) {
 	if p := s.inherited(name); p != nil {
 		if s.ring == nil {
@@ -304,7 +304,7 @@ func (in *SetProvider) UnmarshalJSON(b []byte) error {
 }
 
 // SetProvider stores the configuration of a data provider. Omitted fields are kept, because secrets
-// cannot be read and sent back.
+// can't be read and sent back.
 func (s *Settings) SetProvider(ctx context.Context, tx pg.Tx, in SetProvider) (Provider, error) {
 	name := string(in.Provider)
 	row, err := s.lock(ctx, tx, name)

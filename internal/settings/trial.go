@@ -22,7 +22,7 @@ const testPatience = 80 * time.Second
 // TestModel is the input of TestModel.
 type TestModel struct {
 	Provider string  `json:"provider" enum:"anthropic,openai_compatible"`
-	Model    *string `json:"model,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Defaults to the household's default model, if it is of this provider" example:"qwen3:14b"`
+	Model    *string `json:"model,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Defaults to the household default model, if it is of this provider" example:"qwen3:14b"`
 }
 
 // A ModelTest is the result of a test.
@@ -144,7 +144,7 @@ func (t *ModelTest) judge(r llm.Request, reply llm.Reply, code string, priced bo
 	}
 }
 
-// TryDefault tests the household's default model. It returns false if there is none.
+// TryDefault tests the household default model. It returns false if there is none.
 func (s *Settings) TryDefault(ctx context.Context) (ModelTest, bool, error) {
 	agents, err := s.Agents(ctx, s.db, op.None{})
 	if err != nil || agents.DefaultProvider == nil {

@@ -28,7 +28,7 @@ func TestReadmeInTheApp(t *testing.T) {
 		b := newBrowser(t, "desktop")
 		b.open(t, h)
 		b.found(t, h)
-		b.do(t, step{Do: "see", Text: "connect a bank or import a file"})
+		b.do(t, step{Do: "see", Text: "connect a bank or import a statement"})
 		if review != "" {
 			b.do(t, step{Do: "choose", Name: "Review", Value: review})
 		}

@@ -35,7 +35,7 @@ func (p *Plans) Use(runner *op.Runner, menu []*op.Op) {
 	p.call = func(ctx context.Context, tx pg.Tx, tool string, args map[string]any) (op.Answer, error) {
 		o, known := tools[tool]
 		if !known {
-			return op.Answer{}, errs.New(errs.Conflict, "this version of coffer has no tool %s; drop the "+
+			return op.Answer{}, errs.New(errs.Conflict, "this version of coffer has no tool %s; discard the "+
 				"plan and run the workflow again", tool)
 		}
 		answer, _, err := runner.CallIn(ctx, tx, o, op.Call{
@@ -201,10 +201,10 @@ var reasons = map[string]string{
 // moved is the error of a strict application.
 func moved(skipped []PlanSkip, bound int) error {
 	e := errs.New(errs.Conflict, "%d fields changed since the plan was made, so nothing was written; apply "+
-		"without strict to skip them, or drop the plan", len(skipped))
+		"without strict to skip them, or discard the plan", len(skipped))
 	if len(skipped) == 0 {
 		e = errs.New(errs.Conflict, "%d records that the plan would create already exist, so nothing was "+
-			"written; apply without strict to use them, or drop the plan", bound)
+			"written; apply without strict to use them, or discard the plan", bound)
 	}
 	for _, s := range skipped[:min(len(skipped), 100)] {
 		e.Details = append(e.Details, errs.Detail{

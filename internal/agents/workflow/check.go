@@ -48,7 +48,7 @@ func names(ops []*op.Op) []string {
 func (w *Workflows) check(ctx context.Context, tx pg.Tx, d *Workflow) error {
 	if (d.Provider == nil) != (d.Model == nil) {
 		return errs.New(errs.ValidationError,
-			"pass provider and model together; null for both means the household's default")
+			"pass provider and model together; null for both means the household default")
 	}
 	if err := d.checkTrigger(ctx, tx); err != nil {
 		return err

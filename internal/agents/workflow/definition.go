@@ -21,8 +21,8 @@ type Workflow struct {
 	Description  string        `json:"description" db:"description"`
 	Prompt       string        `json:"prompt" db:"prompt" doc:"The model's task"`
 	PromptBlocks []string      `json:"prompt_blocks" db:"prompt_blocks" doc:"Slugs of the texts that stand before the prompt, in order"`
-	Provider     *string       `json:"provider" db:"provider" enum:"anthropic,openai_compatible" doc:"null: the household's default"`
-	Model        *string       `json:"model" db:"model" doc:"null: the household's default"`
+	Provider     *string       `json:"provider" db:"provider" enum:"anthropic,openai_compatible" doc:"null: the household default"`
+	Model        *string       `json:"model" db:"model" doc:"null: the household default"`
 	ModelSource  string        `json:"model_source" db:"-" enum:"own,default,none" doc:"Whose model it uses; none: it cannot run until a model is set"`
 	Tools        []string      `json:"tools" db:"tools" doc:"Names of tools; empty: all tools of its scope, or only decide if it has a worklist"`
 	Scope        string        `json:"scope" db:"scope" enum:"read_only,full_access"`

@@ -26,7 +26,7 @@ type CreateWorkflow struct {
 	Description  string        `json:"description,omitempty" maxLength:"1000" doc:"Purpose"`
 	Prompt       string        `json:"prompt" minLength:"1" maxLength:"20000" doc:"The model's task" example:"Tell us what was spent on toys last week."`
 	PromptBlocks []string      `json:"prompt_blocks,omitempty" maxItems:"10" maxLength:"64" doc:"Slugs of the texts that stand before the prompt, in order" example:"[\"house\"]"`
-	Provider     *string       `json:"provider,omitempty" enum:"anthropic,openai_compatible" doc:"Together with model; the household's default if omitted"`
+	Provider     *string       `json:"provider,omitempty" enum:"anthropic,openai_compatible" doc:"Together with model; the household default if omitted"`
 	Model        *string       `json:"model,omitempty" minLength:"1" maxLength:"200" format:"line"`
 	Tools        []string      `json:"tools,omitempty" maxItems:"100" maxLength:"64" doc:"Names of tools; empty: all tools of its scope"`
 	Scope        string        `json:"scope" enum:"read_only,full_access" doc:"read_only: it can change nothing"`
@@ -144,7 +144,7 @@ type PatchWorkflow struct {
 	Description  *string               `json:"description,omitempty" maxLength:"1000"`
 	Prompt       *string               `json:"prompt,omitempty" minLength:"1" maxLength:"20000"`
 	PromptBlocks *[]string             `json:"prompt_blocks,omitempty" maxItems:"10" maxLength:"64" doc:"Replaces the whole list"`
-	Provider     op.Null[string]       `json:"provider,omitzero" enum:"anthropic,openai_compatible" doc:"null, with model: null, means the household's default"`
+	Provider     op.Null[string]       `json:"provider,omitzero" enum:"anthropic,openai_compatible" doc:"null, with model: null, means the household default"`
 	Model        op.Null[string]       `json:"model,omitzero" minLength:"1" maxLength:"200" format:"line"`
 	Tools        *[]string             `json:"tools,omitempty" maxItems:"100" maxLength:"64" doc:"Replaces the whole list; empty: all tools of its scope"`
 	Scope        *string               `json:"scope,omitempty" enum:"read_only,full_access" doc:"full_access also sets dry_run if it was read_only, unless dry_run is given"`

@@ -31,7 +31,7 @@ type Bank interface {
 	Add(n int)
 	// Churn changes some rows, removes some, and posts some pending ones.
 	Churn()
-	// Spoil adds a row that cannot be read and returns its id.
+	// Spoil adds a row that can't be read and returns its id.
 	Spoil() string
 	// Break makes the member's login fail, Repair mends it.
 	Break()

@@ -241,7 +241,7 @@ func (s *steps) proven() bool { return (s.n-s.paths())*100 >= s.n*provenShare }
 // reference. Two real payments of one amount that end at one balance have between them what brought
 // the balance back, so that all rows together form one path of balances. A copy breaks the path,
 // and is left out if it is whole without. Where balances prove nothing, each row is a payment.
-// Around are rows that cannot be read otherwise, whose balances belong to the path.
+// Around are rows that can't be read otherwise, whose balances belong to the path.
 func single(rows, around []bank.Transaction) []bank.Transaction {
 	all := steps{out: map[int64]int{}, in: map[int64]int{}}
 	for _, t := range around {

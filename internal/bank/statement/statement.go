@@ -43,7 +43,7 @@ type Format struct {
 	// the context.
 	Inspect func(ctx context.Context, file io.ReaderAt, o Options) (Preview, error)
 	// Read yields the rows of a file in order, as Inspect understood it, those of an account in the
-	// order of the account. A line that is not a transaction, or cannot be read, is yielded as a
+	// order of the account. A line that is not a transaction, or can't be read, is yielded as a
 	// [*RowError] with only its number and account. Any other error, including the end of the
 	// context, ends the file and means that the earlier rows must not be kept.
 	Read func(ctx context.Context, file io.ReaderAt, p Preview) iter.Seq2[Row, error]

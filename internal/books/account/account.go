@@ -42,7 +42,7 @@ type Account struct {
 	BalanceAvailable *money.Amount   `json:"balance_available" db:"balance_available" doc:"As reported by the bank"`
 	BalanceLimit     *money.Amount   `json:"balance_limit" db:"balance_limit" doc:"For a credit account: as reported by the bank"`
 	BalanceAsOf      *pg.Time        `json:"balance_as_of" db:"balance_as_of"`
-	BalanceToday     *money.Amount   `json:"balance_today" db:"balance_today" doc:"Today's balance: the last reported balance plus posted transactions since; null if no balance is known"`
+	BalanceToday     *money.Amount   `json:"balance_today" db:"balance_today" doc:"Today's balance: the last reported balance plus posted transactions since; null if it is unknown"`
 	BalanceDerived   bool            `json:"balance_today_derived" db:"balance_today_derived" doc:"Whether balance_today is calculated, because no balance was reported today"`
 	BalanceDate      *pg.Date        `json:"balance_date" db:"balance_date" doc:"Date of the last reported balance"`
 	BalanceSource    *string         `json:"balance_source" db:"balance_source" enum:"provider,statement,manual" doc:"Source of the balance"`

@@ -74,8 +74,8 @@ func (r *Register) PatchAccount(ctx context.Context, tx pg.Tx, in PatchAccount) 
 	if err == nil && in.LowBalance.Value != nil && now.BalanceToday == nil {
 		now.Notes = []op.Note{{
 			Code: "no_balance", See: op.See(ctx, "balance.set"),
-			Message: "the account has no balance yet, so low-balance notifications can't be sent; set a " +
-				"balance first",
+			Message: "the account has no balance yet, so low-balance notifications can't be sent; enter " +
+				"a balance first",
 		}}
 	}
 	return now, err

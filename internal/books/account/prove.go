@@ -119,7 +119,7 @@ func (b *books) interval(s span, t tally) (Interval, error) {
 }
 
 // explain looks for rows that may explain the gaps: duplicates, and rows that were deleted, are
-// pending or could not be read.
+// pending or unreadable.
 func (b *books) explain(ctx context.Context, q pg.Querier, intervals []Interval) error {
 	var at []int32
 	var from, to []pg.Date

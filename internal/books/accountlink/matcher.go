@@ -308,7 +308,7 @@ func abs(n int) int {
 }
 
 // moved looks for money that left one account and reached another: rows that have each other as
-// their one candidate. Between accounts that are linked only these count as candidates; whether to
+// their one candidate. If the accounts are linked, only these count as candidates; whether to
 // link others is asked of the whole household. Rows whose category says what else the money was for
 // come last, and a pair with one of them is doubtful: else a purchase would vanish from totals.
 func (m *matcher) moved(out, in []row) {
@@ -345,7 +345,7 @@ func without(rows []row, is func(row) bool) []row { return slices.DeleteFunc(sli
 
 func other(r row) bool { return r.other }
 
-// linked finds the pairs between accounts with a transfer link, and notes their rows.
+// linked finds the pairs of a transfer link, and notes their rows.
 func (m *matcher) linked(out, in []row, paired map[id.ID]bool) (found [][2]row) {
 	m.alone(out, in, func(a, b row) bool {
 		return m.transfers(a.account, b.account) && !m.bars(a, b)

@@ -54,7 +54,7 @@ func (r *Merges) Ops() []*op.Op {
 		}, r.Remove), 0, r.Jobs.Await),
 		op.Long(op.Writing(op.Spec{
 			Name: "account.merge", Route: "POST /accounts/{id}/merge", People: op.PeopleUnlessDry, Destructive: true,
-			Summary: "Merges an account into another, as a job: its transactions move, and duplicates are " +
+			Summary: "Merges an account into another, as a job: transactions move, and duplicates are " +
 				"deleted. A revert restores both accounts.",
 		}, r.Merge), 0, r.Jobs.Await),
 	}

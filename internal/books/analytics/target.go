@@ -55,12 +55,12 @@ type MeasuredTarget struct {
 	Due       money.Total  `json:"due" screen:"none" doc:"Recurring payments expected in the rest of the month"`
 	Expected  *money.Total `json:"expected,omitempty" screen:"none" doc:"What would be spent by now: recurring payments by their due dates, the rest by pace; absent if the target doesn't apply to this month"`
 	Pace      int          `json:"pace" doc:"Percentage of the month elapsed"`
-	State     string       `json:"state" enum:"within,ahead,over,not_started,ended" doc:"within: spending is at most what is expected by now; ahead: more, or recurring payments still due exceed what is left; over: more than the whole amount"`
+	State     string       `json:"state" enum:"within,ahead,over,not_started,ended" doc:"within: spending is at most the amount expected by now; ahead: more, or recurring payments still due exceed available; over: more than the whole amount"`
 	// of fixed ones alone, so that the list stays short
 	Payments []TargetPayment `json:"payments,omitempty" doc:"If fixed: its recurring payments of the month, paid or due"`
 }
 
-// A TargetPayment is a recurring payment of one month.
+// A TargetPayment is one month's payment of a recurring one.
 type TargetPayment struct {
 	RecurringID id.ID          `json:"recurring_id"`
 	Name        text.Untrusted `json:"name" doc:"The household's name for it, else the payee (untrusted)"`

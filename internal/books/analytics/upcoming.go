@@ -47,9 +47,9 @@ type UpcomingAccount struct {
 	AccountID id.ID           `json:"account_id"`
 	Name      text.Untrusted  `json:"name" doc:"The household's name for it, else the bank's (untrusted)"`
 	Currency  money.Currency  `json:"iso_currency_code"`
-	Today     *money.Amount   `json:"balance_today" doc:"For a card or loan: the debt; null if no balance is known"`
+	Today     *money.Amount   `json:"balance_today" doc:"For a card or loan: the debt; null if it is unknown"`
 	Debt      bool            `json:"debt,omitempty" doc:"A card or loan: its balances are debts"`
-	Lowest    *UpcomingLowest `json:"lowest" doc:"Lowest end-of-day balance if all payments arrive; for a card or loan, the highest debt. Null if no balance is known, or it doesn't depend on transactions"`
+	Lowest    *UpcomingLowest `json:"lowest" doc:"Lowest end-of-day balance if all payments arrive; for a card or loan, the highest debt. Null if it is unknown, or doesn't depend on transactions"`
 }
 
 // An UpcomingLowest is the day on which an account will probably hold least.
@@ -58,7 +58,7 @@ type UpcomingLowest struct {
 	Balance money.Total `json:"balance"`
 }
 
-// An UpcomingDay is the payments of one day.
+// An UpcomingDay has one day's payments.
 type UpcomingDay struct {
 	Date  pg.Date        `json:"date"`
 	Items []UpcomingItem `json:"items" doc:"The largest first"`
@@ -172,7 +172,7 @@ func due(i UpcomingItem) time.Time {
 	return i.Due.Time()
 }
 
-// addUp adds the payments of each currency up.
+// addUp adds up the payments, by currency.
 func (u *Upcoming) addUp() error {
 	totals := map[money.Currency]*UpcomingTotal{}
 	for _, d := range u.Days {

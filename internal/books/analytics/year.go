@@ -39,7 +39,7 @@ type Year struct {
 	Categories []YearCategory `json:"categories" doc:"Spending: money out minus refunds, largest first within each currency. Uncategorized money out is the one without a category"`
 	Tags       []YearTag      `json:"tags" doc:"A transaction with two tags is in two of them"`
 	Income     []YearCategory `json:"income" doc:"Income categories: money in minus money out, largest first; uncategorized money in is the one without a category"`
-	Transfers  []YearLeft     `json:"transfers_excluded" doc:"Transfers between own accounts, which no total counts"`
+	Transfers  []YearLeft     `json:"transfers_excluded" doc:"Transfers between your own accounts, which no total counts"`
 	Excluded   []YearExcluded `json:"excluded" doc:"Transactions that somebody left out of totals"`
 	Notes      []op.Note      `json:"notes" doc:"Caveats about the figures"`
 }

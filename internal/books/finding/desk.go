@@ -23,7 +23,7 @@ type Desk struct {
 	recurring *recurring.Payments
 }
 
-// New returns the desk for the findings of those books, accounts and recurring payments.
+// New returns the desk for findings in those books, accounts and recurring payments.
 func New(db *pg.DB, books *ledger.Books, accounts *account.Register, payments *recurring.Payments) *Desk {
 	return &Desk{db, books, accounts, payments}
 }

@@ -14,7 +14,7 @@ const (
 	duplicateLeast = 10_00 // smaller equal charges are two coffees
 	duplicateDays  = 3
 	refundDays     = 60
-	unusualTimes   = 3 // the 90th percentile of the payee's charges
+	unusualTimes   = 3 // the 90th percentile of a payee's charges
 	unusualMore    = 20_00
 	unusualCharges = 6
 	yearDays       = 365

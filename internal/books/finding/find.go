@@ -23,7 +23,7 @@ type FindPatterns struct {
 	Limit     int         `json:"limit,omitempty" minimum:"1" maximum:"200" default:"60"`
 }
 
-// Found holds the findings.
+// Found is the result of find_patterns.
 type Found struct {
 	Patterns []Pattern                  `json:"patterns"`
 	Groups   []recurring.RecurringGroup `json:"groups,omitempty" doc:"recurring: the same per month and year, by group"`
@@ -43,7 +43,7 @@ type Pattern struct {
 	Group        string         `json:"group,omitempty" doc:"recurring: subscription, bill, loan or income"`
 	Reason       string         `json:"reason,omitempty" doc:"Reason for a duplicate, refund or unusual charge"`
 	Transactions []string       `json:"transaction_ids,omitempty" doc:"Newest first; for a refund, the refund and its purchase"`
-	Usual        *money.Total   `json:"usual,omitempty" doc:"unusual: the usual maximum of the payee's charges; refund: the price of the purchase"`
+	Usual        *money.Total   `json:"usual,omitempty" doc:"unusual: the usual maximum for this payee; refund: the price of the purchase"`
 	YearlyAmount *money.Total   `json:"yearly_amount,omitempty"`
 	NextDate     *pg.Date       `json:"next_date,omitempty" doc:"Due date; for a missed one, when it was due"`
 	FirstDate    *pg.Date       `json:"first_date,omitempty" doc:"When it began; with start_date"`
@@ -203,7 +203,7 @@ func (d *Desk) findIn(ctx context.Context, q pg.Querier, in FindPatterns) (Found
 type ReviewPattern struct {
 	ID    string          `json:"id" minLength:"1" doc:"From find_patterns"`
 	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"recurring: the household's name for it; null removes it"`
-	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is a recurring payment or a refund, which then counts in its purchase's category; dismissed: not shown again; auto: undecided" agent:"confirmed: a refund then counts in its purchase's category; auto: undecided"`
+	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it recurs, or it is a refund, which then counts in its purchase's category; dismissed: not shown again; auto: undecided" agent:"confirmed: a refund then counts in its purchase's category; auto: undecided"`
 	Force bool            `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 

@@ -44,7 +44,7 @@ type Finding struct {
 	Amount         money.Total     `json:"amount" doc:"Amount of the newest transaction, the new price, the missed payment, or the difference of a gap; positive is money out"`
 	TransactionIDs []id.ID         `json:"transaction_ids" doc:"Newest first; for a refund, the refund and its purchase; for a gap, possible explanations"`
 	RecurringID    *id.ID          `json:"recurring_id" doc:"For a price change or a missed payment"`
-	Usual          *money.Total    `json:"usual" doc:"Usual maximum of the payee's charges, the previous price, or the price of the refunded purchase; null if there is none"`
+	Usual          *money.Total    `json:"usual" doc:"Usual maximum for this payee, the previous price, or the price of the refunded purchase; null if there is none"`
 	State          string          `json:"state" enum:"open,confirmed,dismissed"`
 }
 
@@ -122,7 +122,7 @@ func (f *Finding) place() []string {
 	return []string{fmt.Sprintf("%08d", 1<<24-f.Date.Time().Unix()/86400), f.ID.String()}
 }
 
-// found returns the findings that a filter selects, sorted, without the payees' names. There are at
+// found returns all findings that a filter selects, sorted, without the payees' names. There are at
 // most a few thousand.
 func (d *Desk) found(ctx context.Context, q pg.Querier, in ListFindings) ([]Finding, error) {
 	accountID, err := d.accountOf(ctx, q, in.AccountID)
@@ -161,7 +161,7 @@ func (d *Desk) found(ctx context.Context, q pg.Querier, in ListFindings) ([]Find
 	return decided(ctx, q, all, in.State)
 }
 
-// decided returns only the findings of one state, sorted.
+// decided returns only those findings that have one state, sorted.
 func decided(ctx context.Context, q pg.Querier, all []Finding, state string) ([]Finding, error) {
 	type row struct {
 		ID    id.ID  `db:"id"`

@@ -31,7 +31,7 @@ func cost(ctx context.Context, n Note, entries []Entry) int {
 // spend counts a change's cost against two daily limits: that of the key or assistant, and that of
 // all agents of the household. It runs in the change's transaction: the row's lock makes the count
 // exact across servers, and a change that fails costs nothing. Changes by banks are not counted,
-// nor changes that the service makes on its own, without a key. An assistant is counted by its
+// nor changes that the service makes on its own. An assistant is counted by its
 // consent's id, whichever token it uses. The limit of a workflow run applies to the run as a whole,
 // so it is counted under the day on which the run was created. Changes that a person approved and
 // rehearsals are not counted. A dry run only adds up its cost.

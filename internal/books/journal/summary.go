@@ -242,7 +242,7 @@ func (e Entry) clause(names map[id.ID]naming) string {
 }
 
 var fieldClauses = map[string]string{
-	commented: "commented on #", joined: "removed the split of #", split: "split #",
+	commented: "added a comment to #", joined: "removed the split of #", split: "split #",
 	included: "counted # in totals again", excluded: "left # out of totals",
 }
 

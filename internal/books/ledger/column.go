@@ -46,7 +46,7 @@ type Transaction struct {
 	PaymentChannel      *string         `json:"payment_channel"`
 	CommentCount        int             `json:"comment_count"`
 	LinkedTransactionID *id.ID          `json:"linked_transaction_id" doc:"The other transaction of a confirmed account link match; for a matched manual transaction, the bank's"`
-	Transfer            bool            `json:"transfer" doc:"A side of a confirmed transfer between own accounts, so totals skip it"`
+	Transfer            bool            `json:"transfer" doc:"A side of a confirmed transfer between your own accounts, so totals skip it"`
 	Excluded            bool            `json:"excluded" doc:"Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction"`
 	ExcludedReason      *string         `json:"excluded_reason" enum:"reimbursed,duplicate,other" doc:"Why somebody left it out of totals; null: it counts"`
 	RefundOf            *id.ID          `json:"refund_of" doc:"For a confirmed refund: its purchase, in whose category it counts"`

@@ -322,7 +322,7 @@ func (b *Books) divided(ctx context.Context, q pg.Querier, f Filter, s *selectio
 	return err
 }
 
-// recurring narrows to the payments of a series.
+// recurring narrows to the transactions of a series.
 func (b *Books) recurring(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
 	if f.RecurringID == nil {
 		return nil

@@ -83,7 +83,7 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	}
 	out.Transactions = rows[:min(len(rows), in.Limit)]
 	out.HasMore = len(rows) > in.Limit
-	// A caller that asks for the first rows of an order without pages gets all of them, because it
+	// A caller that asks for the first page of an order without pages gets all rows, because it
 	// cannot get the rest in any other way.
 	if op.SurfaceOf(ctx) == op.Tool && (paged || !op.Given(ctx, "limit")) && out.cut(op.PageBytes) && !paged {
 		out.Notes = op.Truncated()

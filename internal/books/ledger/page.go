@@ -241,10 +241,10 @@ func (r reader) read(ctx context.Context, s *selection) (*page, error) {
 	return r.run(ctx, sql, s.Args())
 }
 
-// through reads a page by way of the values of a column that has an index by date: the first rows
-// of each value, then the first of these. The planner would walk the dates instead, through all of
-// the books if the values are rare. A subselect keeps it from planning again for every set of
-// values.
+// through reads a page by way of the values of a column that has an index by date: the
+// leading rows of each value, then the first of these. The planner would walk the dates instead,
+// through all of the books if the values are rare. A subselect keeps it from planning again for
+// every set of values.
 func (r reader) through(ctx context.Context, s *selection, column, kind string, values any) (*page, error) {
 	s.And(column + " = v.id")
 	sql := fmt.Sprintf(`select %[9]s, %[1]s from (

@@ -148,7 +148,7 @@ type OverviewAccount struct { //nolint:revive // it names a schema of the API, w
 	Current   *money.Amount  `json:"balance_current" doc:"For a card or loan: the debt"`
 	Available *money.Amount  `json:"balance_available"`
 	AsOf      *pg.Time       `json:"balance_as_of"`
-	Today     *money.Amount  `json:"balance_today" doc:"The last reported balance plus posted transactions since; null if no balance is known"`
+	Today     *money.Amount  `json:"balance_today" doc:"The last reported balance plus posted transactions since; null if it is unknown"`
 	Date      *pg.Date       `json:"balance_date" doc:"Date of the last reported balance"`
 	Source    *string        `json:"balance_source" enum:"provider,statement,manual" doc:"Source of the balance"`
 	Books     string         `json:"books_status" enum:"proved,gap,open,none" doc:"Whether its transactions match its balances"`

@@ -7,7 +7,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// An Expected is a recurring payment that goes on, with the days on which it should come.
+// An Expected is an active recurring payment, with the days on which it should come.
 type Expected struct {
 	Recurring
 	Days []pg.Date

@@ -263,7 +263,7 @@ func Matching(ctx context.Context, q pg.Querier, in ListRecurring) ([]Recurring,
 	return all, nil
 }
 
-// WithoutTransfers leaves out what goes between own accounts: nobody is paid.
+// WithoutTransfers leaves out transfers within the household: nobody is paid.
 func WithoutTransfers(all []Recurring) []Recurring {
 	return slices.DeleteFunc(all, func(r Recurring) bool { return r.Transfer })
 }

@@ -10,8 +10,9 @@ import (
 )
 
 // A Payment is a posted transaction as the detection of recurring payments sees it. Excluded
-// transactions and parts of splits are not among them. Transfers between own accounts are: a card's
-// bill or a standing order moves the balances ahead, whether or not somebody confirmed the link.
+// transactions and parts of splits are not among them. Transfers between the household's accounts
+// are: a card's bill or a standing order moves the balances ahead, whether or not somebody
+// confirmed the link.
 type Payment struct {
 	ID    id.ID
 	Day   int    // since 1970
@@ -44,7 +45,7 @@ type Seed struct {
 	Cadence     string
 }
 
-// Find returns the series among the payments of a group. Their order does not matter, and neither
+// Find returns the series among a group's payments. Their order does not matter, and neither
 // do their ids, except to distinguish equal ones.
 func (g Group) Find(rows []Payment, seeds []Seed) []Series {
 	return g.detector().find(rows, seeds)

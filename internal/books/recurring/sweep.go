@@ -184,7 +184,7 @@ const (
 			and t.amount <> 0`
 )
 
-// read reads the payments of forms that were not read yet.
+// read reads payments whose forms were not read yet.
 func (a *accountSweep) read(ctx context.Context, tx pg.Tx) error {
 	var forms []int64
 	for f, read := range a.forms {

@@ -52,7 +52,7 @@ func (s *bankStates) of(id, name string) *bankState {
 }
 
 // hear notes what a page says about accounts and banks. The accounts of a provider that lists them
-// with its pages are stored before the first rows.
+// with its pages are stored before any row.
 func (r *syncRun) hear(ctx context.Context, page bank.Page) error {
 	if r.provider.Traits().Lists && r.accounts == nil {
 		if err := r.settleAccounts(ctx, page.Accounts); err != nil {

@@ -75,7 +75,7 @@ func (f *Connections) Connection(ctx context.Context, q pg.Querier, in Connectio
 type PatchConnection struct {
 	ID                  string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
 	Paused              *bool        `json:"paused,omitempty" doc:"A paused connection only syncs on request"`
-	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"Sync interval; null means the household's default"`
+	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"Sync interval; null means the household default"`
 	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"Owner of the connection: UUID or short id"`
 }
 

@@ -7,7 +7,7 @@
 //   - A connection is one link to a provider for one member, with its credentials and its cursor.
 //   - A sync reads a connection as a job. Its record is the sync log.
 //   - A page is what a provider returns at once. A loop reads pages until the provider has no more.
-//   - The quarantine keeps rows that a provider sent and that could not be read.
+//   - The quarantine keeps unreadable rows that a provider sent.
 //
 // # The life of a connection
 //

@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// A Quarantined is a row from a bank that could not be read. Its content is not shown: it is kept
+// A Quarantined is an unreadable row from a bank. Its content is not shown: it is kept
 // sealed, to be read again.
 type Quarantined struct {
 	ID           id.ID   `json:"id" db:"id"`
@@ -70,7 +70,7 @@ func (f *Connections) Quarantine(ctx context.Context, q pg.Querier, in ListQuara
 	return Quarantine{rows, next, next != ""}, err
 }
 
-// A QuarantineRef names a row that could not be read.
+// A QuarantineRef names an unreadable row.
 type QuarantineRef struct {
 	ID string `json:"id" minLength:"1" doc:"The quarantined row's UUID or short id"`
 }
@@ -188,7 +188,7 @@ func (f *Connections) lockQuarantined(ctx context.Context, tx pg.Tx, ref string)
 	return row, noQuarantined(err)
 }
 
-// DropQuarantined deletes a row. If the bank sends it again and it still cannot be read, it comes
+// DropQuarantined deletes a row. If the bank sends it again and it still can't be read, it comes
 // back.
 func (f *Connections) DropQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef) (op.Deleted, error) {
 	row, err := f.lockQuarantined(ctx, tx, in.ID)

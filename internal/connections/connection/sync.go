@@ -64,7 +64,7 @@ type syncRun struct {
 	run         *job.Run
 	request     syncRequest
 	at          syncState
-	link        syncedConnection // the connection, as it was at the start
+	link        syncedConnection // the connection, as it was when the sync began
 	provider    bank.Provider
 	secret      bank.Credentials
 	accounts    map[string]id.ID          // ours, by the provider's ids

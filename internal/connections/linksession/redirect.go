@@ -101,7 +101,7 @@ func (l *Sessions) Pasted(ctx context.Context, token, address string) error {
 		return err
 	}
 	wrong := errs.Field("address", "pattern",
-		"is not where the bank led you: copy the whole address from the browser after you signed in at the bank")
+		"is not where the bank led you: sign in at the bank, then copy the whole address from the browser")
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Query().Get("state") == "" {
 		return wrong

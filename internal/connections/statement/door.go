@@ -37,7 +37,7 @@ type namedFile struct {
 type look func(f statement.Format, file io.ReaderAt) (statement.File, error)
 
 // receive looks at each file of what a caller sent, by its content alone. One file of an archive
-// that cannot be read does not keep the others out.
+// that can't be read does not keep the others out.
 func (s *Statements) receive(raw []byte, open look) (delivered, error) {
 	members, err := statement.Unpack(raw)
 	if err != nil {

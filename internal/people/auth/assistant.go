@@ -17,7 +17,7 @@ type Assistant struct {
 	Name        string              `json:"name" db:"title" doc:"The name the program gives itself"`
 	ClientID    string              `json:"client_id" db:"name" doc:"The program's client_id; an https URL means that its host identifies it"`
 	RedirectURI string              `json:"redirect_uri" db:"redirect_uri" doc:"Redirect URI of the consent"`
-	Scope       string              `json:"scope" db:"scope" enum:"read_only,full_access" doc:"Granted scope; a viewer's assistant can only read"`
+	Scope       string              `json:"scope" db:"scope" enum:"read_only,full_access" doc:"Granted scope; a viewer's assistant is always read-only"`
 	Resource    string              `json:"resource" db:"resource" doc:"URL it can call"`
 	CreatedAt   pg.Time             `json:"created_at" db:"created_at"`
 	LastUsedAt  *pg.Time            `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`

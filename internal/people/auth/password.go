@@ -110,7 +110,7 @@ func parsePHC(s string) (c cost, salt, key []byte, err error) {
 	if err != nil || version != argon2.Version || len(key) != hashBytes || c.memory > 1<<20 || c.passes == 0 ||
 		c.passes > 16 {
 		// which is not shown, nor a part of it
-		return cost{}, nil, nil, errors.New("a stored password hash cannot be read")
+		return cost{}, nil, nil, errors.New("a stored password hash can't be read")
 	}
 	return c, salt, key, nil
 }

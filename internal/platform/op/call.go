@@ -279,7 +279,7 @@ func Allowed(need Scope, a Actor) error {
 		return nil
 	case a.Scope == 0:
 		return errs.New(errs.MissingAPIKey,
-			"send an API key in the X-API-Key header; create one with: coffer key create --name me --scope full_access")
+			"send an API key in the X-API-Key header; create one: coffer key create --name me --scope full_access")
 	case need > a.Scope && a.Session != nil:
 		return errs.New(errs.InsufficientScope,
 			"your role is view-only; ask an admin to change it")

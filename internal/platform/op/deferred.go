@@ -29,7 +29,7 @@ func (l Deferred[T]) MarshalJSON() ([]byte, error) {
 	return l.raw, nil
 }
 
-// Line returns a name from a part that cannot be read, to identify the part; "" if that is not a
+// Line returns a name from a part that can't be read, to identify the part; "" if that is not a
 // valid name.
 func (l Deferred[T]) Line(field string) string {
 	var given map[string]any

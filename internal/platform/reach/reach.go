@@ -1,5 +1,5 @@
-// Package reach judges the addresses that people configure, of models, of banks and of endpoints
-// for notifications: to which of them the server may connect. It must not know what is sent, and
+// Package reach judges addresses that people configure, of models, of banks and of endpoints for
+// notifications: to which of them the server may connect. It must not know what is sent, and
 // opens no connection.
 package reach
 

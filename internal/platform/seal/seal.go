@@ -34,7 +34,7 @@ const (
 
 var (
 	// ErrNoKey is what every use of a nil or empty [Ring] returns.
-	ErrNoKey = errors.New("no encryption key: set COFFER_ENCRYPTION_KEY; create one with: openssl rand -base64 32")
+	ErrNoKey = errors.New("no encryption key: set COFFER_ENCRYPTION_KEY; create one: openssl rand -base64 32")
 	// ErrUnknownKey comes wrapped, with the key id in its text.
 	ErrUnknownKey = errors.New("sealed with an unknown key; add that key to COFFER_ENCRYPTION_KEYS_OLD")
 	// ErrTampered means damaged, forged, or moved from another place.
@@ -60,7 +60,7 @@ func (p Place) bind() []byte {
 type keyID [idLen]byte
 
 // A Ring is the current key and the older ones that records may still be wrapped with. It is
-// immutable and safe for concurrent use. A nil Ring is a server without a key.
+// immutable and safe for concurrent use. A nil Ring is a server that has no key.
 type Ring struct {
 	current keyID
 	keys    map[keyID]*key
@@ -85,7 +85,7 @@ func NewRing(current string, old ...string) (*Ring, error) {
 	}
 	raw, err := decode(current)
 	if err != nil {
-		return nil, errors.New("COFFER_ENCRYPTION_KEY must be the base64 of 32 bytes; create one with: openssl rand " +
+		return nil, errors.New("COFFER_ENCRYPTION_KEY must be the base64 of 32 bytes; create one: openssl rand " +
 			"-base64 32")
 	}
 	r.current = idOf(raw)

@@ -108,7 +108,7 @@ func introducer(s string) (kind byte, n int) {
 	return 0, 0
 }
 
-// A clip collects runes up to a limit and drops spaces at the start. It takes one rune more than
+// A clip collects runes up to a limit and drops leading spaces. It takes one rune more than
 // the limit, because that rune shows whether the cut would fall inside a character.
 type clip struct {
 	runes []rune

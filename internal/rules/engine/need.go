@@ -40,7 +40,7 @@ const MinLiteral = 3
 // Needs returns a need that holds for every draft that the tree matches.
 func (t Tree) Needs() Need { return t.root.needs(false, AllFields) }
 
-// NeedsOf returns a need that holds, at the start of a pass, for every draft that a chosen rule
+// NeedsOf returns a need that holds, before a pass begins, for every draft that a chosen rule
 // matches during the pass. chosen takes the index of a rule. The other rules still run.
 func (s *Set) NeedsOf(chosen func(int) bool) Need {
 	usable := AllFields

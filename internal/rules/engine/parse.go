@@ -332,7 +332,7 @@ func wrong(err error) string {
 	if e, ok := err.(*syntax.Error); ok { //nolint:errorlint // syntax.Parse wraps nothing
 		return e.Code.String()
 	}
-	return "it cannot be read"
+	return "it can't be read"
 }
 
 // unfolded estimates the number of instructions that an expression compiles to, with its

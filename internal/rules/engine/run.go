@@ -107,7 +107,7 @@ func (s ruled) effect() Effect {
 	return e
 }
 
-// end compares the draft with its state at the start.
+// end compares the draft with its initial state.
 func (r *run) end() Outcome {
 	var out Outcome
 	if len(r.hits) > 0 {

@@ -22,7 +22,7 @@ type RuleSpec struct {
 	Conditions         Conditions `json:"conditions,omitempty" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; omitted or {} matches every transaction" agent:"As rule-dsl; {} matches everything"`
 	Actions            []Action   `json:"actions,omitempty" maxItems:"50" parts:"elsewhere" doc:"Actions on a match, such as {type: add_tag, tag_slug}; pass actions, category_slug or both" agent:"As rule-dsl, such as {type: add_tag, tag_slug}"`
 	CategorySlug       *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Short for one set_category action" agent:"Short for one set_category"`
-	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (or on_update): transactions that the bank changed; always: both" agent:"on_change: the bank changed it"`
+	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (or on_update): transactions that the bank changed; always: both" agent:"on_change: changed by the bank"`
 	Stage              *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override" doc:"Priority by name: baseline 0, standard 10, refinement 50, override 100" agent:"Priority by name: 0, 10, 50, 100"`
 	Priority           *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Lower runs first; 10 if omitted; takes precedence over stage" agent:"Lower runs first"`
 	Enabled            *bool      `json:"enabled,omitempty" doc:"false: stored, but not run" agent:"-"`

@@ -118,7 +118,7 @@ func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules
 // fill fills the page from the rows. An extra row shows that there are more.
 func (out Rules) fill(ctx context.Context, rows []row, in QueryRules, fields fieldSet, pager pg.Pager) (Rules, error) {
 	size := 0
-	// A caller that asks for the first rows of an order without pages gets all of them, because it
+	// A caller that asks for the first page of an order without pages gets all rows, because it
 	// cannot get the rest in any other way.
 	bounded := op.SurfaceOf(ctx) == op.Tool && (in.SortBy == nil || !op.Given(ctx, "limit"))
 	for _, stored := range rows[:min(len(rows), in.Limit)] {

@@ -114,8 +114,8 @@ func (b *Rulebook) Suggest(ctx context.Context, q pg.Querier, in SuggestRules) (
 		c.OfPayee = p.covered(leaf)
 		out.Candidates = append(out.Candidates, c)
 	}
-	// A rule that misses some of the payee's transactions, or contradicts people's decisions, comes
-	// after one that does not. Otherwise the order of leaves stays.
+	// A rule that misses some of this payee's transactions, or contradicts people's decisions,
+	// comes after one that does not. Otherwise the order of leaves stays.
 	slices.SortStableFunc(out.Candidates, func(x, y RuleCandidate) int {
 		return cmp.Or(cmp.Compare(y.OfPayee, x.OfPayee), cmp.Compare(x.Held, y.Held))
 	})
@@ -232,7 +232,7 @@ func (p payee) merchant() string {
 	return best
 }
 
-// covered returns how many of the payee's transactions a condition finds.
+// covered returns how many transactions of the payee a condition finds.
 func (p payee) covered(s suggested) int64 {
 	var n int64
 	for _, w := range p.words {

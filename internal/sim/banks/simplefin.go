@@ -335,7 +335,7 @@ func fault(second bool, code, conn, account string, books []*Book) any {
 		case strings.HasSuffix(code, ".auth"):
 			return "Connection to " + about + " may need attention"
 		}
-		return "Data of " + about + " could not be read"
+		return "Data of " + about + " couldn't be read"
 	}
 	out := map[string]any{"code": code, "msg": "prose that is for nobody"}
 	if code == "gen.api" {

@@ -14,8 +14,8 @@ type dated struct {
 // firstContract is the number of the first contract; lower ones are standing orders.
 const firstContract = 1000
 
-// contracts makes the payments of contracts that are hard to recognize, each in its own way, and
-// those of habits that are easily taken for contracts.
+// contracts makes payments for contracts that are hard to recognize, each in its own way, and for
+// habits that are easily taken for contracts.
 type contracts struct {
 	*dice
 	start, end time.Time

@@ -6,7 +6,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// ownTransfers are the ways that money goes between own accounts when somebody feels like it.
+// ownTransfers are the ways that money goes between the family's accounts when somebody feels like
+// it.
 var ownTransfers = [][2]int{
 	{annaCurrent, annaSavings},
 	{danielCurrent, danielSavings},

@@ -21,8 +21,8 @@ type Options struct {
 	Transactions int       // rows that Transactions yields; 10,000 if not positive
 	Years        int       // how many years they reach back, as long as a day has four rows; 3 if not positive
 	End          time.Time // the last day, of which only the date counts; 2026-06-30 if zero
-	// Decoys adds everyday rows that look like transfers between own accounts but are not, or
-	// cannot be distinguished from them.
+	// Decoys adds everyday rows that look like transfers between the household's accounts but are
+	// not, or cannot be distinguished from them.
 	Decoys bool
 	// Lookalikes adds what two people have in common and repeats: equal subscriptions, a wage in
 	// two parts, the same shop on the same day, and payments that equal what another account

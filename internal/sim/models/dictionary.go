@@ -127,7 +127,7 @@ func ByMerchant(s Sheet) []Decision {
 func summary(results []Result) string {
 	for _, x := range results {
 		if x.IsError {
-			return "The books could not be read, so there is nothing to report."
+			return "The books couldn't be read, so there is nothing to report."
 		}
 	}
 	return fmt.Sprintf("A look at the books brought %d answers; a model with an account would say more about them.",

@@ -189,7 +189,7 @@ func parseMessage(format Format, raw json.RawMessage) (Message, error) {
 		} `json:"tool_calls"`
 	}
 	if err := json.Unmarshal(raw, &w); err != nil {
-		return Message{}, fmt.Errorf("a message cannot be read: %w", err)
+		return Message{}, fmt.Errorf("a message can't be read: %w", err)
 	}
 	m := Message{Role: w.Role, Text: contentText(w.Content), raw: raw}
 	if format == OpenAI {

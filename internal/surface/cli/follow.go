@@ -213,7 +213,7 @@ func failure(tasks []*task) error {
 // tell prints how jobs ended in one sentence, then the rest of their results.
 func (c *CLI) tell(ctx context.Context, caller Caller, tasks []*task) error {
 	if len(tasks) == 0 {
-		_, err := fmt.Fprintln(c.Out, "Nothing to do.")
+		_, err := fmt.Fprintln(c.Out, "No jobs to run.")
 		return err
 	}
 	sums := map[string]int64{}

@@ -60,7 +60,7 @@ func (f *files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if time.Since(f.looked) >= lookEvery {
-		_ = f.load() // a certificate that cannot be read is not a reason to hang up
+		_ = f.load() // a certificate that can't be read is not a reason to hang up
 	}
 	return f.now, nil
 }

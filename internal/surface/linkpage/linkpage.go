@@ -1,5 +1,5 @@
 // Package linkpage is the page where a person connects a bank or reconnects it; it is opened by its
-// token, without a key. It must not distinguish providers, and decides nothing: linksession does.
+// token and needs no key. It must not distinguish providers, and decides nothing: linksession does.
 package linkpage
 
 import (

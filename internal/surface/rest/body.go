@@ -117,7 +117,7 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unread returns the error for a body that could not be read.
+// unread returns the error for an unreadable body.
 func unread(err error, limit int64) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(limit)

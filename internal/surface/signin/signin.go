@@ -50,7 +50,7 @@ func New(a *auth.Auth, base, origin string) (*Desk, error) {
 	return d, err
 }
 
-// A Route is a route of the desk, outside the API proper and without a key.
+// A Route is a route of the desk, outside the API proper. It needs no key.
 type Route struct {
 	Pattern  string
 	Serve    func(http.ResponseWriter, *http.Request) error

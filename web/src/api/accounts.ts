@@ -44,7 +44,7 @@ export const balances = (id: string, start_date?: string) =>
     staleTime: staleAfter.minute,
   });
 
-/** Whether the payments of an account explain its balances, and where they do not. */
+/** Whether the transactions of an account explain its balances, and where they do not. */
 export const balanceProof = (id: string) =>
   queryOptions({
     queryKey: ["accounts", "proof", id],
@@ -73,14 +73,14 @@ export const createAccount = (body: Schemas["CreateAccount"]) => recorded(api.PO
 /** Removes an account with all its payments, or says how many they are. */
 export async function removeAccount(id: string, dry_run: boolean): Promise<Schemas["AccountRemoved"]> {
   const j = await answer(api.POST("/api/v1/accounts/{id}/remove", { params: { path: { id } }, body: { dry_run } }));
-  return ended(await jobEnd(j.id), t`Couldn’t delete the account`);
+  return ended(await jobEnd(j.id), t`Couldn’t delete this account`);
 }
 
 /** Merges an account into another, or says what would become of its payments. */
 export async function mergeAccount(id: string, into: string, dry_run: boolean): Promise<Schemas["AccountMerged"]> {
   const body = { into, dry_run };
   const j = await answer(api.POST("/api/v1/accounts/{id}/merge", { params: { path: { id } }, body }));
-  return ended(await jobEnd(j.id), t`Couldn’t merge the accounts`);
+  return ended(await jobEnd(j.id), t`Couldn’t merge these accounts`);
 }
 
 /** Returns the result of a job; a failure is thrown as an error. */

@@ -15,7 +15,7 @@ export const netWorth = (query: Asked) =>
     placeholderData: earlier<Asked>((q) => q.by === query.by && q.in === query.in),
   });
 
-/** Whether the payments of each account explain its balances. */
+/** Whether the transactions of each account explain its balances. */
 export const proofs = queryOptions({
   queryKey: ["accounts", "proofs"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/proof", { signal })),

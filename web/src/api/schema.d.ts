@@ -242,8 +242,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Merges an account into another, as a job: its transactions move, and duplicates are deleted. A revert restores both accounts
-         * @description Merges an account into another, as a job: its transactions move, and duplicates are deleted. A revert restores both accounts. Requires a key with scope full_access. Agents can only do this with dry_run: true, unless their key can administer.
+         * Merges an account into another, as a job: transactions move, and duplicates are deleted. A revert restores both accounts
+         * @description Merges an account into another, as a job: transactions move, and duplicates are deleted. A revert restores both accounts. Requires a key with scope full_access. Agents can only do this with dry_run: true, unless their key can administer.
          */
         post: operations["account.merge"];
         delete?: never;
@@ -1258,8 +1258,8 @@ export interface paths {
         get: operations["endpoint.list"];
         put?: never;
         /**
-         * Adds an endpoint; the signing secret is returned only once
-         * @description Adds an endpoint; the signing secret is returned only once. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
+         * Adds an endpoint and returns its signing secret, only once
+         * @description Adds an endpoint and returns its signing secret, only once. Requires a key with scope full_access. Only admins can do this. Requires a sign-in within the last five minutes; otherwise the error is PROOF_REQUIRED. Agents can't do this, unless their key can administer.
          */
         post: operations["endpoint.create"];
         delete?: never;
@@ -3708,8 +3708,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows the payments of the next half year to a calendar app. The address is that of a calendar link
-         * @description Shows the payments of the next half year to a calendar app. The address is that of a calendar link.
+         * Shows a calendar app what is due in the next half year. The address is that of a calendar link
+         * @description Shows a calendar app what is due in the next half year. The address is that of a calendar link.
          */
         get: operations["calendar.feed"];
         put?: never;
@@ -3857,7 +3857,7 @@ export interface components {
             balance_as_of: string | null;
             /**
              * Format: decimal
-             * @description Today's balance: the last reported balance plus posted transactions since; null if no balance is known
+             * @description Today's balance: the last reported balance plus posted transactions since; null if it is unknown
              */
             balance_today: number | null;
             /** @description Whether balance_today is calculated, because no balance was reported today */
@@ -4552,7 +4552,7 @@ export interface components {
             /** @description Redirect URI of the consent */
             redirect_uri: string;
             /**
-             * @description Granted scope; a viewer's assistant can only read
+             * @description Granted scope; a viewer's assistant is always read-only
              * @enum {string}
              */
             scope: "read_only" | "full_access";
@@ -5572,7 +5572,7 @@ export interface components {
              */
             prompt_blocks?: string[];
             /**
-             * @description Together with model; the household's default if omitted
+             * @description Together with model; the household default if omitted
              * @enum {string}
              */
             provider?: "anthropic" | "openai_compatible";
@@ -6172,7 +6172,7 @@ export interface components {
             recurring_id: string | null;
             /**
              * Format: decimal
-             * @description Usual maximum of the payee's charges, the previous price, or the price of the refunded purchase; null if there is none
+             * @description Usual maximum for this payee, the previous price, or the price of the refunded purchase; null if there is none
              */
             usual: number | null;
             /** @enum {string} */
@@ -6411,7 +6411,7 @@ export interface components {
             /** @description Percentage of the month elapsed */
             pace: number;
             /**
-             * @description within: spending is at most what is expected by now; ahead: more, or recurring payments still due exceed what is left; over: more than the whole amount
+             * @description within: spending is at most the amount expected by now; ahead: more, or recurring payments still due exceed available; over: more than the whole amount
              * @enum {string}
              */
             state: "within" | "ahead" | "over" | "not_started" | "ended";
@@ -6492,7 +6492,7 @@ export interface components {
             /** @enum {string} */
             provider: "anthropic" | "openai_compatible";
             /**
-             * @description Defaults to the household's default model, if it is of this provider
+             * @description Defaults to the household default model, if it is of this provider
              * @example qwen3:14b
              */
             model?: string;
@@ -6773,7 +6773,7 @@ export interface components {
             balance_as_of: string | null;
             /**
              * Format: decimal
-             * @description The last reported balance plus posted transactions since; null if no balance is known
+             * @description The last reported balance plus posted transactions since; null if it is unknown
              */
             balance_today: number | null;
             /**
@@ -7038,7 +7038,7 @@ export interface components {
         PatchConnection: {
             /** @description A paused connection only syncs on request */
             paused?: boolean;
-            /** @description Sync interval; null means the household's default */
+            /** @description Sync interval; null means the household default */
             sync_interval_seconds?: number | null;
             /** @description Owner of the connection: UUID or short id */
             user_id?: string;
@@ -7223,7 +7223,7 @@ export interface components {
             /** @description Replaces the whole list */
             prompt_blocks?: string[];
             /**
-             * @description null, with model: null, means the household's default
+             * @description null, with model: null, means the household default
              * @enum {string|null}
              */
             provider?: "anthropic" | "openai_compatible" | null;
@@ -7470,7 +7470,7 @@ export interface components {
             /** @description What its configuration consists of */
             fields: components["schemas"]["ProviderSpecField"][];
             link: components["schemas"]["ProviderSpecLink"] | null;
-            /** @description balances: can ask the bank for current balances. webhooks: notifies coffer of new transactions. test: its configuration can be tested */
+            /** @description balances: can get current balances from the bank. webhooks: notifies coffer of new transactions. test: its configuration can be tested */
             capabilities: ("link" | "reauth" | "revoke" | "balances" | "webhooks" | "test")[];
             /** @description Syncing more often brings nothing new; 0 for files */
             min_interval_minutes: number;
@@ -9082,7 +9082,7 @@ export interface components {
              * @description The other transaction of a confirmed account link match; for a matched manual transaction, the bank's
              */
             linked_transaction_id: string | null;
-            /** @description A side of a confirmed transfer between own accounts, so totals skip it */
+            /** @description A side of a confirmed transfer between your own accounts, so totals skip it */
             transfer: boolean;
             /** @description Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
@@ -9275,7 +9275,7 @@ export interface components {
              * @description The other transaction of a confirmed account link match; for a matched manual transaction, the bank's
              */
             linked_transaction_id: string | null;
-            /** @description A side of a confirmed transfer between own accounts, so totals skip it */
+            /** @description A side of a confirmed transfer between your own accounts, so totals skip it */
             transfer: boolean;
             /** @description Duplicate of another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
@@ -9921,7 +9921,7 @@ export interface components {
             iso_currency_code: string;
             /**
              * Format: decimal
-             * @description For a card or loan: the debt; null if no balance is known
+             * @description For a card or loan: the debt; null if it is unknown
              */
             balance_today: number | null;
             /** @description A card or loan: its balances are debts */
@@ -9957,7 +9957,7 @@ export interface components {
              */
             due_date?: string;
         };
-        /** @description Lowest end-of-day balance if all payments arrive; for a card or loan, the highest debt. Null if no balance is known, or it doesn't depend on transactions */
+        /** @description Lowest end-of-day balance if all payments arrive; for a card or loan, the highest debt. Null if it is unknown, or doesn't depend on transactions */
         UpcomingLowest: {
             /**
              * Format: date
@@ -10178,11 +10178,11 @@ export interface components {
             /** @description Slugs of the texts that stand before the prompt, in order */
             prompt_blocks: string[];
             /**
-             * @description null: the household's default
+             * @description null: the household default
              * @enum {string|null}
              */
             provider: "anthropic" | "openai_compatible" | null;
-            /** @description null: the household's default */
+            /** @description null: the household default */
             model: string | null;
             /**
              * @description Whose model it uses; none: it cannot run until a model is set
@@ -10794,7 +10794,7 @@ export interface components {
             tags: components["schemas"]["YearTag"][];
             /** @description Income categories: money in minus money out, largest first; uncategorized money in is the one without a category */
             income: components["schemas"]["YearCategory"][];
-            /** @description Transfers between own accounts, which no total counts */
+            /** @description Transfers between your own accounts, which no total counts */
             transfers_excluded: components["schemas"]["YearLeft"][];
             /** @description Transactions that somebody left out of totals */
             excluded: components["schemas"]["YearExcluded"][];

@@ -2,7 +2,7 @@ import { t } from "@lingui/core/macro";
 import { queryOptions } from "@tanstack/react-query";
 import { ApiError, answer, api, leave, type Schemas, staleAfter } from "./client";
 
-/** The person who is signed in at this moment. Only signed-in people can use the app; everyone else leaves it. */
+/** The person who is signed in now. Only signed-in people can use the app; everyone else leaves it. */
 export async function sessionNow() {
   const now = await answer(api.GET("/auth/session"));
   if (now.signed_in) return now;

@@ -221,7 +221,7 @@ export type BulkSet = Schemas["TransactionBulkSet"];
 export type BulkBody = Schemas["BulkTransactions"];
 export type BulkResult = Schemas["TransactionBulk"];
 
-/** Changes all transactions of a selection, or all that match, as one change. A dry run returns what would happen. */
+/** Changes all transactions of a selection, or all that match, as one change. A dry run returns the changes that it would make. */
 export const bulk = (body: BulkBody) =>
   answer(api.POST("/api/v1/transactions/bulk", { params: { header: body.dry_run ? {} : once() }, body }));
 

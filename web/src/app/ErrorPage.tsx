@@ -97,7 +97,7 @@ export function NotFoundPage() {
           <Trans>
             Choose a page from the menu, or{" "}
             <Link className="link" to="/" search={{}}>
-              go to the overview
+              open the overview
             </Link>
             .
           </Trans>

@@ -120,7 +120,7 @@ export const screens = [
     words: msg({ context: "search words", message: "income, spending, expenses, earnings, money in, money out, saved, chart, diagram" }) },
   { path: "/cash-flow/trends", page: page("months", () => import("#/features/months/MonthsPage"), "MonthsPage"), search: readMonths,
     name: msg`Trends`, icon: "table", tab: {},
-    words: msg({ context: "search words", message: "months, monthly, month by month, compare, statistics, average, over time, table" }) },
+    words: msg({ context: "search words", message: "months, monthly, by month, compare, statistics, average, over time, table" }) },
   { path: "/cash-flow/year", page: page("year", () => import("#/features/year/YearPage"), "YearPage"), search: readFlow,
     name: msg`Yearly summary`, icon: "calendar", tab: {},
     words: msg({ context: "search words", message: "year, annual, yearly, taxes, tax return, print, pdf, compare years, excluded from totals" }) },

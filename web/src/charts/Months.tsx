@@ -13,7 +13,7 @@ const height = 216;
 const box = { top: 8, bottom: 24, left: 48 };
 const narrow = 460; // below this half of the months are drawn
 
-/** Money in above the line and out below it, month by month, with what was left. */
+/** Money in above the line and money out below it, by month, with the net. */
 export function Months(p: {
   months: MonthSum[];
   chosen: string;

@@ -14,7 +14,7 @@ export function persisted<T extends string>(name: string, values: readonly [T, .
     applied(v);
     for (const f of listeners) f();
   };
-  // Only the other tabs get this event when one of them stores a value. Without a key, everything was cleared.
+  // Only the other tabs get this event when one of them stores a value. If it names no key, everything was cleared.
   addEventListener("storage", (e) => {
     if ((e.key === name || e.key === null) && read() !== now) become(read());
   });

@@ -112,7 +112,7 @@ const phrases: Record<Change["action"], (c: Done) => string> = {
       ? t`set the payee of ${{ some: some(c) }} to ${{ payee: quoted(c.with.counterparty.name) }}`
       : t`set the payee of ${{ some: some(c) }}`,
   payee_cleared: (c) => t`removed the payee from ${{ some: some(c) }}`,
-  commented: (c) => t`commented on ${{ some: some(c) }}`,
+  commented: (c) => t`added a comment to ${{ some: some(c) }}`,
   split: (c) => t`split ${{ some: some(c) }}`,
   joined: (c) => t`removed the split of ${{ some: some(c) }}`,
   excluded: (c) => t`left ${{ some: some(c) }} out of totals`,
@@ -144,7 +144,7 @@ const phrases: Record<Change["action"], (c: Done) => string> = {
   link_decided: (c) =>
     c.subject?.kind === "account_link"
       ? t`decided about ${{ thing: thing(c) }}`
-      : t`parted ${{ some: some(c) }} from a match`,
+      : t`unmatched ${{ some: some(c) }}`,
   balance_set: (c) => t`changed a balance of ${{ thing: thing(c) }}`,
   dismissed: (c) => t`dismissed ${{ thing: thing(c) }}`,
   reverted: (c) => t`undid: ${{ change: again(c) }}`,

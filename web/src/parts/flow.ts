@@ -77,7 +77,7 @@ export const middleWord = (m: { saved: boolean }, amount: string) =>
 /** Why the label is less than the money that came in. */
 export const refundsWord = (amount: string) => t`Refunds of ${amount} are deducted from spending.`;
 
-/** The filter that shows the payments of a node; none for what is only a difference. */
+/** The filter that shows a node's transactions; none for a node that is only a difference. */
 export function searchOf(id: string, accounts: ReadonlyMap<string, string>): TransactionsSearch | undefined {
   const [node, part] = id.split("/");
   if (part) return { category: part };

@@ -4,7 +4,7 @@ import { beat, pulse } from "#/api/pulse";
 import { warnOfLostEdits } from "./conflicts";
 import { undoStack } from "./undoStack";
 
-const idleAfter = 3_600_000; // milliseconds without a key or a touch, after which nobody seems to look
+const idleAfter = 3_600_000; // milliseconds without keyboard or touch, after which nobody seems to look
 
 /**
  * Keeps every screen up to date: changes by others are loaded again, and a person whose change was overwritten sees a

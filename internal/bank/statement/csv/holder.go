@@ -70,7 +70,7 @@ func (i *inspection) concern(h *holder) {
 	}
 }
 
-// foreign are programs whose exports cannot be read line by line, by the names of columns that only
+// foreign are programs whose exports can't be read line by line, by the names of columns that only
 // they have.
 var foreign = []struct{ names, advice string }{
 	{

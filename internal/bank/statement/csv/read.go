@@ -43,7 +43,7 @@ type check struct {
 }
 
 // Read yields the rows of a file in order, as Inspect understood it. A row that is not a
-// transaction, or cannot be read, is yielded as a [*statement.RowError] with only its number. Any
+// transaction, or can't be read, is yielded as a [*statement.RowError] with only its number. Any
 // other error, including the end of the context, ends the file and means that the earlier rows must
 // not be kept.
 func Read(ctx context.Context, file io.ReaderAt, p Preview) iter.Seq2[statement.Row, error] {

@@ -81,7 +81,7 @@ func Open(file io.ReaderAt, encoding string) io.Reader {
 }
 
 // DetectEncoding reads the whole file, because the only byte that decides may be in the last row.
-// It reports whether parts of the file cannot be read.
+// It reports whether parts of the file can't be read.
 func DetectEncoding(ctx context.Context, file io.ReaderAt) (name string, damaged bool, err error) {
 	c, err := count(ctx, file)
 	if err != nil {

@@ -219,7 +219,7 @@ func Skip(code, message string) Item {
 // Pending is a row that is not booked yet.
 func Pending() Item { return Skip("pending", "pending; it will be in a later statement once posted") }
 
-// Reject is a row that cannot be read.
+// Reject is a row that can't be read.
 func Reject(code, message string) Item {
 	return Item{Left: &statement.RowError{Code: code, Message: message}}
 }

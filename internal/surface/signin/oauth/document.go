@@ -27,7 +27,7 @@ const (
 	longestFresh  = 24 * time.Hour
 )
 
-// Documents reads the descriptions of clients at the addresses that are their client_ids. A
+// Documents reads the descriptions of clients, whose client_ids are the documents' addresses. A
 // stranger chooses that address, so only hosts that the operator allows are contacted, over HTTPS,
 // at public addresses, and only when a signed-in member is about to decide.
 type Documents struct {

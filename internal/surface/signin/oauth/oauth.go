@@ -27,7 +27,7 @@ type Server struct {
 	Docs *Documents // reads what clients say of themselves
 }
 
-// The addresses are made of the configured one, never of what a request claims. The issuer has a
+// All addresses are made of the configured one, never of what a request claims. The issuer has a
 // path, so that nothing is found at the root of the host: clients that find OAuth there ignore the
 // key they were given for /mcp/key.
 const (

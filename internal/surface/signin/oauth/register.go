@@ -29,7 +29,7 @@ func (d description) title() string {
 	return "A program without a name"
 }
 
-// redirects reports whether a browser may be sent to all of the addresses.
+// redirects reports whether a browser may be sent to every redirect address.
 func (d description) redirects() bool {
 	for _, one := range d.RedirectURIs {
 		if _, ok := redirectable(one); !ok {

@@ -59,7 +59,7 @@ export function ImportPage() {
   );
 }
 
-/** The findings about a file, and the options to change them. */
+/** What coffer noticed in a file, and the options to change it. */
 function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const go = useNavigate({ from: "/import" });
   const [options, setOptions] = useState<FileOptions>({});

@@ -55,7 +55,7 @@ export function newInto(file: string, details: FileDetails | undefined, currency
 }
 
 /**
- * Where rows go if nobody has said so: into the account of the file's number, else where such files went before, and
+ * Where rows go if nobody has said so: to the account with the file's number, else where such files went before, and
  * never into one of another number or bank: a wrong account mixes two, a new one can be merged.
  */
 export function usualInto(

@@ -69,13 +69,13 @@ export const rowOf = (row: number, reason: string) => t`Row ${{ row: i18n.number
 
 const refusals: Record<string, MessageDescriptor> = {
   csv: msg`This file is empty.`,
-  "mapping.date": msg`No date column found. Choose a file that lists transactions with dates and amounts.`,
-  "mapping.amount": msg`No amount column found. Choose a file that lists transactions with dates and amounts.`,
+  "mapping.date": msg`This file has no date column. Choose one that lists transactions with dates and amounts.`,
+  "mapping.amount": msg`This file has no amount column. Choose one that lists transactions with dates and amounts.`,
   amount_sign: msg`These columns don’t distinguish money in from money out.`,
   header_row: msg`The file has fewer rows than that.`,
 };
 
-/** Why the file cannot be read, in words of the screen. */
+/** Why the file can't be read, in words of the screen. */
 export function refusalOf(e: Error): string {
   if (!(e instanceof ApiError)) return t`Can’t reach the server. Nothing was saved.`;
   const known = e.details.map((d) => d.field && refusals[d.field]).find(Boolean);

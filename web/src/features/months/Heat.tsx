@@ -44,7 +44,7 @@ function To(p: {
   );
 }
 
-/** Month by month on a wide screen: figures are darker the larger they are within their row. */
+/** The months on a wide screen: figures are darker the larger they are within their row. */
 export function HeatTable(p: Props) {
   const { look } = useCategories();
   const ref = useRef<HTMLElement>(null);

@@ -35,7 +35,7 @@ const kinds = () =>
 const head = { category: msg`Category`, payee: msg`Payee`, account: msg`Account` };
 const by = { category: "primary_category", payee: "payee", account: "account" } as const;
 
-/** Spending or income by category, payee or account, month by month. Every figure opens its transactions. */
+/** Spending or income of each month by category, payee or account. Every figure opens its transactions. */
 export function MonthsPage() {
   const search = useSearch({ from: "/cash-flow/trends" });
   const go = useNavigate({ from: "/cash-flow/trends" });

@@ -79,7 +79,7 @@ export function Begin({ may }: { may: boolean }) {
             <Select
               label={t`Review`}
               name="history"
-              hint={t`What goes to Review when you connect a bank or import a file`}
+              hint={t`What goes to Review when you connect a bank or import a statement`}
               defaultValue={data.review_history}
               options={history()}
             />

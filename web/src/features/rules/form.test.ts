@@ -28,7 +28,7 @@ it("says what is missing", () => {
   expect(lacks(blank)).toBe("Complete the conditions to see a preview.");
   const f = formFrom({ name: "Rewe", category: null }, undefined, undefined);
   expect(lacks(f)).toBe("Complete the action to see a preview.");
-  expect(lacks({ ...f, actions: [] })).toBe("Add an action.");
+  expect(lacks({ ...f, actions: [] })).toBe("Add at least one action.");
   expect(lacks({ ...f, actions: [{ type: "add_tag", tag_slug: "home" }] })).toBe("");
   expect(lacks({ ...f, actions: [{ type: "assign_counterparty", counterparty_name: "Rewe" }] })).toBe("");
 });

@@ -50,7 +50,7 @@ function done(a: Action): boolean {
 /** Describes what the rule still lacks; empty if it can be tried. */
 export function lacks(f: Form): string {
   if (!complete(f.when)) return t`Complete the conditions to see a preview.`;
-  if (f.actions.length === 0) return t`Add an action.`;
+  if (f.actions.length === 0) return t`Add at least one action.`;
   return f.actions.every(done) ? "" : t`Complete the action to see a preview.`;
 }
 

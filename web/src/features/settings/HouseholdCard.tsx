@@ -116,7 +116,7 @@ function HouseholdForm({ now, onClose }: { now: Household; onClose: () => void }
           name="review"
           defaultValue={now.review_history}
           options={Object.entries(reviewed())}
-          hint={t`Which transactions go to Review when you connect a bank or import a file.`}
+          hint={t`Which transactions go to Review when you connect a bank or import a statement.`}
         />
         <Select
           label={t`Paid balance refreshes`}

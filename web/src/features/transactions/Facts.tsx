@@ -57,7 +57,7 @@ export function BankFacts({ of: tx }: { of: Transaction }) {
   );
 }
 
-/** The transaction on the other side of a transfer between own accounts, or the same one in a duplicate account. */
+/** The transaction on the other side of a transfer between the household's accounts, or the same one in a duplicate account. */
 export function OtherSide({ of: one, id, writes }: { of: Transaction; id: string; writes: boolean }) {
   const { data: tx } = useQuery(transaction(id));
   const links = useQuery({ ...accountLinks, enabled: writes }).data;

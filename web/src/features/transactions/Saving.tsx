@@ -19,7 +19,7 @@ export function Saving({ search, views }: { search: TransactionsSearch; views: R
   const may = useCan().write;
   const save = () => {
     if (narrowed || view) setSaving(true);
-    else toasts.say({ text: t`Add a filter first, then save the view.` });
+    else toasts.say({ text: t`Add a filter before you save a view.` });
   };
   useKeys(may ? { v: save } : {});
   return (

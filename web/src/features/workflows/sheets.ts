@@ -67,7 +67,7 @@ export function namesOf(l: TranscriptLine): Names {
       const row = JSON.parse(line) as { row?: number; name?: string; times?: number };
       if (row.row && row.name) names.set(row.row, calledRow(row.name, row.times));
     } catch {
-      // A line that cannot be read only lacks its name.
+      // A line that can't be read only lacks its name.
     }
   }
   return names;

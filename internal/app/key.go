@@ -86,8 +86,8 @@ and everything else stay. Stop all servers first. If you still have the old key,
 			}
 			defer a.DB.Close()
 			if a.Ring == nil {
-				return errs.New(errs.EncryptionKeyNeeded, "set COFFER_ENCRYPTION_KEY to a new key first; create one "+
-					"with: openssl rand -base64 32")
+				return errs.New(errs.EncryptionKeyNeeded, "set COFFER_ENCRYPTION_KEY to a new key first; create "+
+					"one: openssl rand -base64 32")
 			}
 			if err := a.openedUnchecked(cmd.Context()); err != nil {
 				return err

@@ -5826,7 +5826,7 @@ export interface components {
             short_id: string;
             rows: number;
         };
-        /** @description Found by the file's content */
+        /** @description Detected from the file's content */
         FileFormat: {
             name: string;
             /** @description As people call it */
@@ -5936,7 +5936,7 @@ export interface components {
         FileMember: {
             /** @description Untrusted: as the archive names it */
             name: string;
-            /** @description Found by its content; empty if it can't be read */
+            /** @description Detected from its content; empty if it can't be read */
             format: string;
             rows: number;
             /** @description Why it can't be read; it is left out */

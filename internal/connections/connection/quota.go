@@ -22,8 +22,8 @@ type spentError struct {
 }
 
 func (e *spentError) Error() string {
-	return fmt.Sprintf("coffer sends %s at most %d requests in 24 hours, and has sent them all; sync again after %s", e.title,
-		e.limit, e.until.Time().UTC().Format("15:04 UTC"))
+	return fmt.Sprintf("coffer sends %s at most %d requests in 24 hours, and has sent them all; "+
+		"sync again after %s", e.title, e.limit, e.until.Time().UTC().Format("15:04 UTC"))
 }
 
 // Unwrap returns the public error.

@@ -24,7 +24,7 @@ import css from "./ImportPage.module.css";
 import { bankNamed, type Into, takers, usualInto } from "./into";
 import { Past } from "./Past";
 import { Portions } from "./Portions";
-import { choiceOf, nameless, type Part, usualPart } from "./portions";
+import { bankCalled, choiceOf, nameless, type Part, usualPart } from "./portions";
 import { ReadAs } from "./ReadAs";
 import { Running } from "./Running";
 import { takeShared } from "./shared";
@@ -65,6 +65,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const [options, setOptions] = useState<FileOptions>({});
   const [chosen, setInto] = useState<Into | null>(null);
   const [chosenParts, setChosenParts] = useState<Record<number, Part>>({});
+  const [chosenBank, setBank] = useState<string | null>(null);
   const [likely, setLikely] = useState(false);
   const banks = useQuery(connections).data;
   const all = takers(useQuery(accounts).data, banks);
@@ -72,6 +73,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const target = chosen ?? usualInto(all, banks, file.name, first, wentInto(columnsOf(first)));
   const several = (first?.accounts.length ?? 0) > 1;
   const parts = (first?.accounts ?? []).map((a, i) => chosenParts[i] ?? usualPart(a, first?.institution_name ?? null));
+  const partsBank = chosenBank ?? first?.institution_name ?? "";
   // Names of new accounts change nothing in a preview, so the file is not sent again for each letter of one.
   const choices = several
     ? first?.accounts.map((a, i) => choiceOf(a, nameless(parts[i] ?? { kind: "skip" }), false))
@@ -96,7 +98,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
       if (several && p) {
         const into = parts.find((x) => x.kind === "account");
         const known = all.find((a) => into?.kind === "account" && a.id === into.id)?.connection_id;
-        const called = p.institution_name ?? p.format.title;
+        const called = bankCalled(partsBank, parts);
         const bank = known ?? (bankNamed(banks, called) ?? (await createFileConnection(called))).id;
         return importFile(bank, file, how, {
           accounts: p.accounts.map((a, i) => choiceOf(a, parts[i] ?? { kind: "skip" }, likely)),
@@ -132,6 +134,8 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
             preview={p}
             parts={parts}
             onPart={(at, part) => setChosenParts((now) => ({ ...now, [at]: part }))}
+            bank={partsBank}
+            onBank={setBank}
             likely={likely}
             onLikely={setLikely}
             busy={start.isPending || isPlaceholderData}

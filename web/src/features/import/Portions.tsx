@@ -11,13 +11,15 @@ import { Field } from "#/ui/Field";
 import { Check, Fields, Select } from "#/ui/Form";
 import css from "./ImportPage.module.css";
 import { choicesOf, takers } from "./into";
-import { insertedCount, type Part, type Portion, portionName, wantingParts } from "./portions";
+import { insertedCount, makesBank, type Part, type Portion, portionName, wantingParts } from "./portions";
 import { proofWord } from "./words";
 
 type Props = {
   preview: FilePreview;
   parts: readonly Part[];
   onPart: (at: number, part: Part) => void;
+  bank: string;
+  onBank: (name: string) => void;
   likely: boolean;
   onLikely: (on: boolean) => void;
   busy: boolean;
@@ -26,7 +28,8 @@ type Props = {
 };
 
 /** The accounts of a file, and where each goes. */
-export function Portions({ preview: p, parts, onPart, likely, onLikely, busy, onImport, onBack }: Props) {
+export function Portions(props: Props) {
+  const { preview: p, parts, onPart, bank, onBank, likely, onLikely, busy, onImport, onBack } = props;
   const inserted = p.accounts.reduce((n, a, i) => n + insertedCount(a, parts[i] ?? { kind: "skip" }, likely), 0);
   const doubtful = p.accounts.reduce((n, a, i) => n + (parts[i]?.kind === "account" ? a.likely_duplicates : 0), 0);
   const why = wantingParts(p.accounts, parts) || (inserted === 0 ? t`This file has no new transactions.` : "");
@@ -45,6 +48,16 @@ export function Portions({ preview: p, parts, onPart, likely, onLikely, busy, on
         </div>
       }
     >
+      {makesBank(parts) && (
+        <Fields>
+          <Field
+            label={t`Bank`}
+            value={bank}
+            onChange={(e) => onBank(e.target.value)}
+            hint={t`coffer will read future files from this bank the same way.`}
+          />
+        </Fields>
+      )}
       {p.accounts.map((a, i) => (
         <One key={a.key} of={a} part={parts[i] ?? { kind: "skip" }} likely={likely} onPart={(x) => onPart(i, x)} />
       ))}

@@ -15,7 +15,7 @@ it("finds the bank that files went to before", () => {
 const account = (id: string, mask: string | null = null) =>
   ({ id, name: `Account ${id}`, mask, connection_id: "Harbourcsv" }) as Account;
 
-const unnamed = { mask: null, institution_name: null, format_name: null, suggested_account_id: null };
+const unnamed = { mask: null, institution_name: null, suggested_account_id: null };
 
 it("goes where such files went before", () => {
   const all = [account("1"), account("2")];
@@ -53,8 +53,8 @@ it("calls a new account after what is known", () => {
   expect(usualInto([], [], "Joint_May.csv", unnamed, null)).toMatchObject({ kind: "new", name: "Joint May", bank: "" });
   for (const file of ["statement.csv", "statement2.csv", "export (3).csv", "2026-10_transactions.csv"])
     expect(usualInto([], [], file, unnamed, null)).toMatchObject({ kind: "new", name: "", bank: "" });
-  const app = { ...unnamed, format_name: "YNAB" };
-  expect(usualInto([], [], "register.csv", app, null)).toMatchObject({ kind: "new", name: "YNAB", bank: "YNAB" });
+  const app = { ...unnamed, format_name: "YNAB" }; // a format is no bank
+  expect(usualInto([], [], "statement.csv", app, null)).toMatchObject({ kind: "new", name: "", bank: "" });
 });
 
 it("says what a new account still wants", () => {

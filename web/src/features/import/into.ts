@@ -26,7 +26,7 @@ export const choicesOf = (accounts: readonly Account[], banks: readonly Connecti
 const folded = (s: string) => s.trim().toLowerCase();
 
 /** The file's information about its account. */
-export type FileDetails = Pick<FilePreview, "mask" | "institution_name" | "format_name" | "suggested_account_id">;
+export type FileDetails = Pick<FilePreview, "mask" | "institution_name" | "suggested_account_id">;
 
 const sameNumber = (a: Account, file: FileDetails) => !file.mask || !a.mask || file.mask === a.mask;
 
@@ -41,9 +41,9 @@ const sameBank = (a: Account, file: FileDetails, banks: readonly Connection[] | 
 const anyFile =
   /^(account|activity|auszug|buchungen|bank|csv|data|download|export|file|history|konto|kontoauszug|list|report|statements?|transactions?|umsaetze|umsätze|umsatzliste|[\d\s.()-]+|[\s_-])+$/i;
 
-/** An account made for a file: called after its bank or the program that wrote it, and its number; else after a file that has a name of its own. */
+/** An account made for a file: called after its bank and its number; else after a file that has a name of its own. A format is no bank. */
 export function newInto(file: string, details: FileDetails | undefined, currency: string): Into {
-  const bank = details?.institution_name ?? details?.format_name ?? "";
+  const bank = details?.institution_name ?? "";
   const called = file
     .replace(/\.\w+$/, "")
     .replaceAll("_", " ")

@@ -1,5 +1,14 @@
 import { expect, it } from "vitest";
-import { choiceOf, insertedCount, type Portion, portionName, usualPart, wantingParts } from "./portions";
+import {
+  bankCalled,
+  choiceOf,
+  insertedCount,
+  makesBank,
+  type Portion,
+  portionName,
+  usualPart,
+  wantingParts,
+} from "./portions";
 
 const a = {
   key: "bank 1",
@@ -26,6 +35,15 @@ it("takes the suggestion, else makes an account", () => {
   });
   expect(usualPart({ ...a, mask: "1234" }, "Bank")).toEqual({ kind: "new", name: "Bank 1234" });
   expect(usualPart(a, "Bank")).not.toEqual(usualPart({ ...a, key: "bank 2" }, "Bank"));
+});
+
+it("calls the bank as the file or a person does, and never after the format", () => {
+  const one = { kind: "new", name: "Giro" } as const;
+  expect(usualPart({ ...a, mask: "1234" }, null)).toEqual({ kind: "new", name: "Account 1234" });
+  expect(makesBank([{ kind: "skip" }, one])).toBe(true);
+  expect(makesBank([{ kind: "account", id: "x" }, one])).toBe(false);
+  expect(bankCalled(" Nordbank ", [one])).toBe("Nordbank");
+  expect(bankCalled("", [{ kind: "skip" }, one])).toBe("Giro");
 });
 
 it("counts what is new", () => {

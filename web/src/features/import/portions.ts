@@ -15,7 +15,15 @@ export const portionName = (a: Pick<Portion, "key" | "name" | "iban" | "mask">) 
 export const usualPart = (a: Portion, bank: string | null): Part =>
   a.suggestion.account_id
     ? { kind: "account", id: a.suggestion.account_id }
-    : { kind: "new", name: a.name || (a.mask ? [bank, a.mask].filter(Boolean).join(" ") : portionName(a)) };
+    : { kind: "new", name: a.name || (a.mask && bank ? `${bank} ${a.mask}` : portionName(a)) };
+
+/** Whether the accounts of a file make a bank, because none of them is there yet. */
+export const makesBank = (parts: readonly Part[]) =>
+  parts.some((p) => p.kind === "new") && !parts.some((p) => p.kind === "account");
+
+/** What their bank is called: as a person or the file says, else as its first account. The file’s format is no name. */
+export const bankCalled = (bank: string, parts: readonly Part[]) =>
+  bank.trim() || parts.flatMap((p) => (p.kind === "new" ? [p.name.trim()] : []))[0] || "";
 
 /** The choices as the server takes them. */
 export const choiceOf = (a: Portion, part: Part, likely: boolean) => {

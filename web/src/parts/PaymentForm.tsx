@@ -10,16 +10,17 @@ import { typed } from "#/lib/typed";
 import { AmountField } from "#/ui/AmountField";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
-import { ask, named, type Payee } from "./addKnown";
+import { ask, named, type Payee, usual } from "./addKnown";
+import { lastUsed, remember } from "./addQueue";
 import { type Filled, FormDialog } from "./FormDialog";
 import { useAction } from "./useAction";
 
 const touches = ["transactions", "accounts", "overview", "cashflow", "changes", "review"] as const;
 
 /** What usually follows from a payee, as the page /add knows it. */
-const usual = (user: string) => ({
+const usually = (user: string) => ({
   queryKey: ["accounts", "usual", user],
-  queryFn: () => ask(user),
+  queryFn: async () => ({ ...(await ask(user)), last: await lastUsed(user) }),
   staleTime: staleAfter.minute,
 });
 
@@ -34,7 +35,7 @@ export function PaymentForm({
   onClose: () => void;
 }) {
   const me = useQuery(session).data?.user?.id ?? "";
-  const suggestions = useQuery({ ...usual(me), enabled: !row && me !== "" });
+  const suggestions = useQuery({ ...usually(me), enabled: !row && me !== "" });
   const known = suggestions.data;
   const all = known?.accounts ?? [];
   const here = account && !all.some((a) => a.id === account) ? [[account, t`This account`] as const] : [];
@@ -85,7 +86,12 @@ export function PaymentForm({
         category: row ? null : f.maybe("category"),
         detail: f.maybe("detail"),
       },
-      { onSuccess: onClose },
+      {
+        onSuccess: (_, added) => {
+          if (known) void remember(me, { ...known, last: added.account }).catch(() => {});
+          onClose();
+        },
+      },
     );
   };
   return (
@@ -152,7 +158,7 @@ export function PaymentForm({
             <Select
               label={t`Account`}
               name="account"
-              value={picked.account ?? of?.account ?? all[0]?.id ?? ""}
+              value={picked.account ?? of?.account ?? (known && usual(known)?.id) ?? ""}
               onChange={(e) => setPicked((p) => ({ ...p, account: e.target.value }))}
               options={[...here, ...all.map((a) => [a.id, a.name] as const)]}
               required

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { matching, named, ranked, suggested } from "./addKnown";
+import { matching, named, ranked, suggested, usual } from "./addKnown";
 
 const account = (id: string, more: object = {}) => ({
   id,
@@ -23,12 +23,29 @@ it("puts one's own accounts first, and leaves out those that are closed or hidde
     account("old", { user_id: "anna", closed_on: "2026-01-01" }),
     account("hidden", { user_id: "anna", hidden: true }),
   ];
-  expect(ranked(all, "anna").map((a) => a.id)).toEqual(["my purse", "my card", "nobody's", "his"]);
-  expect(ranked([], "anna")).toEqual([]);
+  expect(ranked(all, "anna", "EUR").map((a) => a.id)).toEqual(["my purse", "my card", "nobody's", "his"]);
+  expect(ranked([], "anna", "EUR")).toEqual([]);
+});
+
+it("presets an account in the household’s currency, unless another was used last or is the only one", () => {
+  const dollars = { iso_currency_code: "USD" };
+  const all = [
+    account("a dollars", { user_id: "anna", provider: "manual", ...dollars }),
+    account("his", { user_id: "daniel" }),
+    account("my giro", { user_id: "anna" }),
+    account("shared"),
+  ];
+  const accounts = ranked(all, "anna", "EUR");
+  expect(accounts.map((a) => a.id)).toEqual(["my giro", "shared", "a dollars", "his"]);
+  const known = { accounts, payees: [], categories: [] };
+  expect(usual(known)?.id).toBe("my giro");
+  expect(usual({ ...known, last: "a dollars" })?.id).toBe("a dollars");
+  expect(usual({ ...known, last: "closed since" })?.id).toBe("my giro");
+  expect(usual({ ...known, accounts: ranked(all.slice(0, 1), "anna", "EUR") })?.id).toBe("a dollars");
 });
 
 it("suggests whom one pays oneself, with the newest category and one's own account", () => {
-  const accounts = ranked([account("his", { user_id: "daniel" }), account("mine", { user_id: "anna" })], "anna");
+  const accounts = ranked([account("his", { user_id: "daniel" }), account("mine", { user_id: "anna" })], "anna", "EUR");
   const row = (payee_name: string | null, category: string | null, account_id: string, amount = 5) => ({
     payee_name,
     name: "RAW",

@@ -3,7 +3,8 @@ import { enteredManually } from "#/lib/provider";
 export type Account = { id: string; name: string; currency: string; own: boolean; rank: number };
 export type Payee = { name: string; count: number; category?: string; account?: string };
 export type Category = { slug: string; name: string; children: { slug: string; name: string }[] };
-export type Known = { accounts: Account[]; payees: Payee[]; categories: Category[] };
+/** `last` is the account that was last added to here. */
+export type Known = { accounts: Account[]; payees: Payee[]; categories: Category[]; last?: string };
 
 /** Before anything is known. */
 export const nothing = (): Known => ({ accounts: [], payees: [], categories: [] });
@@ -28,10 +29,14 @@ type RawCategory = {
   children?: { slug: string; display_name: string; hidden?: boolean }[];
 };
 
-/** One's own accounts come first, then those of nobody; cash before banks, and what is paid from before the rest. */
-export function ranked(all: readonly RawAccount[], user: string): Account[] {
+/**
+ * One's own accounts come first, then those of nobody; those in the household's currency before those in another; cash
+ * before banks, and what is paid from before the rest.
+ */
+export function ranked(all: readonly RawAccount[], user: string, currency: string): Account[] {
   const rank = (a: RawAccount) =>
     (a.user_id === user ? 0 : a.user_id ? 20 : 10) +
+    (a.iso_currency_code === currency ? 0 : 15) +
     (a.type === "depository" ? 0 : a.type === "credit" ? 2 : 4) +
     (enteredManually(a) ? 0 : 1);
   return all
@@ -45,6 +50,10 @@ export function ranked(all: readonly RawAccount[], user: string): Account[] {
     }))
     .sort((a, b) => a.rank - b.rank || a.name.localeCompare(b.name));
 }
+
+/** The account that is meant if nobody chose one: that of the last time, else the first. */
+export const usual = ({ accounts, last }: Known): Account | undefined =>
+  accounts.find((a) => a.id === last) ?? accounts[0];
 
 /**
  * The payees of the newest transactions, those that are paid most from one's own accounts first, each with the category
@@ -108,13 +117,14 @@ async function get<T>(path: string): Promise<T> {
 /** Asks the server for all of it. */
 export async function ask(user: string): Promise<Known> {
   const fields = "payee_name,name,category,account_id,amount";
-  const [accounts, recent, payees, categories] = await Promise.all([
+  const [accounts, recent, payees, categories, household] = await Promise.all([
     get<RawAccount[]>("/accounts"),
     get<{ transactions: RawRow[] }>(`/transactions?limit=300&fields=${encodeURIComponent(fields)}`),
     get<{ payees: RawPayee[] }>("/payees?limit=300&sort_by=count"),
     get<RawCategory[]>("/categories"),
+    get<{ default_currency: string }>("/settings"),
   ]);
-  const usable = ranked(accounts, user);
+  const usable = ranked(accounts, user, household.default_currency);
   return {
     accounts: usable,
     payees: suggested(recent.transactions, payees.payees, usable),

@@ -152,3 +152,11 @@ it("makes its policy once", async () => {
   await q.install();
   expect(createPolicy).toHaveBeenCalledTimes(1);
 });
+
+it("knows the account that this person added to last", async () => {
+  const { lastUsed, remember } = await import("./addQueue");
+  expect(await lastUsed("anna")).toBeUndefined();
+  await remember("anna", { ...nothing(), last: "purse" });
+  expect(await lastUsed("anna")).toBe("purse");
+  expect(await lastUsed("daniel")).toBeUndefined();
+});

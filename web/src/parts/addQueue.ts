@@ -79,6 +79,12 @@ export const remember = (user: string, known: Known) => run("known", "readwrite"
 export const remembered = (): Promise<{ user: string; known: Known } | undefined> =>
   run("known", "readonly", (s) => s.get("it"));
 
+/** The account that this person added to last on this device. */
+export const lastUsed = async (user: string) => {
+  const stored = await remembered().catch(() => undefined);
+  return stored?.user === user ? stored.known.last : undefined;
+};
+
 /** Forgets the names of somebody else, because without a network the page belongs to the person they were kept for. */
 export async function handOver(user: string) {
   const stored = await remembered();

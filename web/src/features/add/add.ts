@@ -2,7 +2,8 @@ import { t } from "@lingui/core/macro";
 import { localDay } from "#/lib/days";
 import { text } from "#/lib/money";
 import { typed } from "#/lib/typed";
-import { drop, type Item, keep, type Sent, send, waiting } from "#/parts/addQueue";
+import { usual } from "#/parts/addKnown";
+import { drop, type Item, keep, remember, type Sent, send, waiting } from "#/parts/addQueue";
 import { meet } from "./meet";
 import { currencyOf, emptyDraft, state } from "./state";
 
@@ -16,7 +17,7 @@ function wrong(fault: string, at: typeof state.draft.at) {
 /** Keeps what was typed, sends it, and shows what came of it. */
 export async function add() {
   const n = typed(state.draft.amount);
-  const to = state.draft.account || state.known.accounts[0]?.id;
+  const to = state.draft.account || usual(state.known)?.id;
   if (n === null || n <= 0n) return wrong(t`Enter an amount, for example 12.50.`, "amount");
   if (!state.draft.payee.trim()) return wrong(t`Enter a payee.`, "payee");
   // Nothing is kept that is nobody's: nobody could send it later.
@@ -68,6 +69,8 @@ async function deliver(item: Item) {
     return wrong(queued.fault, "");
   }
   state.queue = left;
+  state.known = { ...state.known, last: item.body.account_id };
+  await remember(item.user, state.known).catch(() => {});
   if (first?.waits) state.user = first.waits === "signed-out" ? null : undefined;
   state.draft = emptyDraft();
   state.shown = queued ? "queue" : "done";

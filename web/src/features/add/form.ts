@@ -2,7 +2,7 @@ import { t } from "@lingui/core/macro";
 import { localDay } from "#/lib/days";
 import { money } from "#/lib/money";
 import { typed } from "#/lib/typed";
-import { matching, named, type Payee } from "#/parts/addKnown";
+import { matching, named, type Payee, usual } from "#/parts/addKnown";
 import { add } from "./add";
 import { el } from "./dom";
 import { strip, waitingList } from "./sent";
@@ -11,7 +11,7 @@ import { currencyOf, state } from "./state";
 /** Fills in what follows from the payee, unless it was chosen. */
 function follow(p: Payee | undefined) {
   if (!state.draft.chose.category) state.draft.category = p?.category ?? "";
-  if (!state.draft.chose.account) state.draft.account = p?.account ?? state.known.accounts[0]?.id ?? "";
+  if (!state.draft.chose.account) state.draft.account = p?.account ?? usual(state.known)?.id ?? "";
 }
 
 function row(id: string, name: string, field: HTMLElement) {
@@ -95,7 +95,7 @@ export function form() {
   const followed = () => {
     category.value = state.draft.category;
     if (category.selectedIndex < 0) category.value = "";
-    from.value = state.draft.account || state.known.accounts[0]?.id || "";
+    from.value = state.draft.account || usual(state.known)?.id || "";
     label();
   };
   const suggest = () => {

@@ -31,9 +31,9 @@ export async function meet() {
     try {
       const known = await ask(user);
       if (state.owner !== user) return; // somebody else has signed in since
-      state.known = known;
+      state.known = { ...known, last: state.known.last };
       loadedFor = user;
-      await remember(user, known).catch(() => {});
+      await remember(user, state.known).catch(() => {});
     } catch {
       state.user = undefined; // the names that were kept are good enough
     }

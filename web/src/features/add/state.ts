@@ -1,6 +1,6 @@
 import { localDay } from "#/lib/days";
 import { cents, money } from "#/lib/money";
-import { type Known, nothing } from "#/parts/addKnown";
+import { type Known, nothing, usual } from "#/parts/addKnown";
 import type { Item } from "#/parts/addQueue";
 
 /** Where one came from, to go back there. Only a path of this app. */
@@ -55,7 +55,7 @@ export const state: State = {
   refill: () => {},
 };
 
-const account = () => state.known.accounts.find((a) => a.id === state.draft.account) ?? state.known.accounts[0];
+const account = () => state.known.accounts.find((a) => a.id === state.draft.account) ?? usual(state.known);
 export const currencyOf = () => account()?.currency ?? "EUR";
 export const shownAmount = (amount: number, currency: string) => {
   const n = cents(amount);

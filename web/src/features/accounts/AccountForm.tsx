@@ -14,7 +14,7 @@ import { Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Check, Fields, Note, Select } from "#/ui/Form";
 import { kindChoices, kindIs, shapeOf } from "./kinds";
-import { typeOf } from "./words";
+import { unsetKind } from "./words";
 
 /** The household's settings of an account: its name, type and owner, and whether it is shown. */
 export function AccountForm({ account: a }: { account: Account }) {
@@ -67,7 +67,7 @@ export function AccountForm({ account: a }: { account: Account }) {
             label={t`Type`}
             name="kind"
             defaultValue={kind ?? ""}
-            options={kind ? kindChoices() : [["", t`${{ type: typeOf(a) }} (from bank)`], ...kindChoices()]}
+            options={kind ? kindChoices() : [["", unsetKind(a)], ...kindChoices()]}
           />
           {own && <Field label={t`Bank`} name="institution" defaultValue={a.institution_name ?? ""} maxLength={200} />}
           <Select

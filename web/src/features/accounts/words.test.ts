@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Account } from "#/api/accounts";
 import type { SyncLog } from "#/api/connections";
-import { covering, grouped, missing, outcomeOf, stateOf } from "./words";
+import { covering, grouped, missing, outcomeOf, stateOf, unsetKind } from "./words";
 
 const now = new Date(2026, 10, 16, 9, 0);
 const at = (day: number, hour: number) => new Date(2026, 10, day, hour, 40).toISOString();
@@ -48,4 +48,11 @@ it("tells what a sync did", () => {
   const log = { status: "success", added: 3, modified: 0, removed: 1, quarantined: 0 } as SyncLog;
   expect(outcomeOf(log)).toBe("3 new, 1 removed");
   expect(outcomeOf({ ...log, added: 0, removed: 0 })).toBe("No changes");
+});
+
+it("asks for the type of an account if the bank says none", () => {
+  const said = (more: Partial<Account>) => unsetKind({ type: "other", subtype: null, ...more } as Account);
+  expect(said({})).toBe("Choose type");
+  expect(said({ type: "credit", type_guessed: true })).toBe("Choose type");
+  expect(said({ subtype: "gift_card" })).toBe("Gift card (from bank)");
 });

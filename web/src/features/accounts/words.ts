@@ -104,6 +104,10 @@ export const kindOf = (a: Pick<Account, "type" | "subtype">) =>
 /** The type of an account: one of our kinds, or the bank's name for it. */
 export const typeOf = (a: Account) => kindName(a) ?? (a.subtype ? capital(a.subtype.replaceAll("_", " ")) : kindOf(a));
 
+/** The choice of no kind: the bank's own type, unless the bank says none. */
+export const unsetKind = (a: Account) =>
+  a.type_guessed || (a.type === "other" && !a.subtype) ? t`Choose type` : t`${{ type: typeOf(a) }} (from bank)`;
+
 /** Accounts in groups, each named; kinds keep their order, and other groups are by name. */
 export function grouped(all: readonly Account[], by: "kind" | "person"): [string, Account[]][] {
   const key = (a: Account) => (by === "kind" ? kindOf(a) : (a.user_name ?? t`No owner`));

@@ -12,7 +12,7 @@ import { Badge } from "#/ui/Chip";
 import { Field } from "#/ui/Field";
 import { Area, Fields, Note, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
-import { environment, fieldOf, masked } from "./words";
+import { environment, fieldOf, masked, sendsWebhooks } from "./words";
 
 const touches = ["settings", "connections"];
 
@@ -58,16 +58,20 @@ export function ProviderCard({ offer, provider }: { offer: RemoteProvider; provi
         facts={[
           ...(provider.environment ? [[t`Environment`, environment(provider.environment)] as const] : []),
           ...known,
-          [
-            t`Webhook URL`,
-            provider.webhook_url ? (
-              <code key="to" className="mono">
-                {provider.webhook_url}
-              </code>
-            ) : (
-              t`Not available until COFFER_PUBLIC_URL is set`
-            ),
-          ],
+          ...(sendsWebhooks(offer)
+            ? [
+                [
+                  t`Webhook URL`,
+                  provider.webhook_url ? (
+                    <code key="to" className="mono">
+                      {provider.webhook_url}
+                    </code>
+                  ) : (
+                    t`Not available until COFFER_PUBLIC_URL is set`
+                  ),
+                ] as const,
+              ]
+            : []),
         ]}
       />
       {last && (

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { counted, every, retention, seconds, zones } from "./words";
+import { counted, every, retention, seconds, sendsWebhooks, zones } from "./words";
 
 it("says how often", () => {
   expect([21_600, 86_400, 3600, 900, 90].map(every)).toEqual([
@@ -9,6 +9,11 @@ it("says how often", () => {
     "Every 15 minutes",
     "Every 90 seconds",
   ]);
+});
+
+it("shows a webhook address for providers that have webhooks only", () => {
+  expect(sendsWebhooks({ capabilities: ["balances", "webhooks"] })).toBe(true);
+  expect(sendsWebhooks({ capabilities: ["balances", "test"] })).toBe(false);
 });
 
 it("says for how long", () => {

@@ -1,6 +1,6 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, plural, t } from "@lingui/core/macro";
-import type { BankField } from "#/api/providers";
+import type { BankField, BankProvider } from "#/api/providers";
 import { number } from "#/lib/words";
 
 /** Seconds as people say them. */
@@ -24,6 +24,9 @@ export function zones(now: string): string[] {
   const known = Intl.supportedValuesOf("timeZone");
   return known.includes(now) ? known : [now, ...known];
 }
+
+/** Whether a provider notifies coffer, so that it must know where. */
+export const sendsWebhooks = (p: Pick<BankProvider, "capabilities">) => p.capabilities.includes("webhooks");
 
 /** The visible part of a secret. */
 export const masked = (f: { set: boolean; hint?: string; masked?: string; value?: string }) =>

@@ -18,7 +18,7 @@ import { Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 import { Calendar } from "./Calendar";
 import { DayList } from "./DayList";
-import { daysOf, daysUntil, lowest, monthsAhead, sums } from "./days";
+import { daysOf, daysUntil, lowest, monthsAhead, sums, sumWords } from "./days";
 import css from "./UpcomingPage.module.css";
 
 const step = "month";
@@ -95,16 +95,7 @@ export function UpcomingPage() {
 /** Money out and money in during a month, by currency. */
 function Sums({ days }: { days: Parameters<typeof sums>[0] }) {
   const money = useMoney();
-  const all = sums(days);
-  const [currency] = [...all.out.keys(), ...all.in.keys()];
-  if (currency === undefined) return null;
-  const sumText = (purse: ReadonlyMap<string, bigint>) =>
-    [...purse].map(([of, n]) => money(n, of)).join(" + ") || money(0n, currency);
-  return (
-    <Trans>
-      {{ out: sumText(all.out) }} out · {{ into: sumText(all.in) }} in
-    </Trans>
-  );
+  return sumWords(sums(days), money);
 }
 
 /** The lowest projected balance of each account until the end of the month. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { UpcomingAccount, UpcomingItem } from "#/api/upcoming";
-import { ahead, daysOf, daysUntil, doubt, lowest, remark, sums, weeks } from "./days";
+import { ahead, daysOf, daysUntil, doubt, lowest, remark, sums, sumWords, weeks } from "./days";
 
 const item = (amount: number, iso_currency_code = "EUR", more: Partial<UpcomingItem> = {}): UpcomingItem => ({
   recurring_id: "r",
@@ -71,6 +71,15 @@ test("two currencies are two sums", () => {
     ]),
     in: new Map([["EUR", 200000n]]),
   });
+});
+
+test("says nothing of a side on which nothing is due", () => {
+  const said = (...items: UpcomingItem[]) =>
+    sumWords(sums([{ date: "2026-11-30", items }]), (n, currency) => `${n} ${currency}`);
+  expect(said(item(10), item(5, "USD"), item(-20))).toBe("1000 EUR + 500 USD out · 2000 EUR in");
+  expect(said(item(10), item(0, "USD"))).toBe("1000 EUR out");
+  expect(said(item(-20))).toBe("2000 EUR in");
+  expect(said(item(800, "EUR", { transfer: true }))).toBe("");
 });
 
 test("says what is uncertain", () => {

@@ -39,6 +39,13 @@ export function sums(days: readonly UpcomingDay[]): { out: Purse; in: Purse } {
   return { out, in: into };
 }
 
+/** Those sums in words, without a side on which nothing is due. */
+export const sumWords = (all: ReturnType<typeof sums>, money: (n: bigint, currency: string) => string): string => {
+  const text = (purse: Purse) => [...purse].flatMap(([of, n]) => (n === 0n ? [] : [money(n, of)])).join(" + ");
+  const [out, into] = [text(all.out), text(all.in)];
+  return [out && t`${{ amount: out }} out`, into && t`${{ amount: into }} in`].filter(Boolean).join(" · ");
+};
+
 /** Describes what is uncertain about a payment; undefined if everything is certain. */
 export function doubt(item: UpcomingItem, today: string): string | undefined {
   if (item.due_date) return t`was due ${{ day: dayShort(item.due_date, today) }}`;

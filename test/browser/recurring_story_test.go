@@ -33,7 +33,7 @@ func recurringPayments(t *testing.T, h *house, axe string) {
 	b.do(t, step{Do: "see", Text: "Undone"})
 	said(0, `state = 'confirmed'`)
 	b.do(t, step{Do: "click", Name: "Rename"})
-	b.do(t, step{Do: "see", Text: "Bank description"})
+	b.do(t, step{Do: "see", Text: "Payee:"})
 	b.whole(t, axe)
 	b.fill(t, "Name", "Our own name")
 	b.do(t, step{Do: "enter"})

@@ -9,6 +9,7 @@ import (
 
 	"coffer/internal/books/journal"
 	"coffer/internal/books/ledger"
+	"coffer/internal/books/payeename"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/job"
@@ -43,8 +44,11 @@ type MatchTransaction struct {
 	Currency     money.Currency  `json:"iso_currency_code" db:"currency"`
 	Name         text.Untrusted  `json:"name" db:"name" doc:"Untrusted: the bank's text"`
 	MerchantName *text.Untrusted `json:"merchant_name" db:"merchant_name" doc:"Untrusted: the bank's text"`
+	PayeeName    text.Untrusted  `json:"payee_name" db:"-" screen:"instead name" doc:"Untrusted: the counterparty's name, else the name in the bank's text"`
 	AccountID    id.ID           `json:"account_id" db:"account_id"`
 	AccountName  text.Untrusted  `json:"account_name" db:"account_name" doc:"The household's name for the account, else the bank's (untrusted)"`
+
+	Named *text.Untrusted `json:"-" db:"counterparty_name"`
 }
 
 // show fills in the transactions of matches, which are a page at most.
@@ -55,14 +59,16 @@ func show(ctx context.Context, q pg.Querier, matches []Match) error {
 	}
 	rows, err := pg.All[MatchTransaction](ctx, q, `
 		select t.id, t.short_id, t.date, t.amount, t.currency, d.name, nullif(d.merchant_name, '') as merchant_name,
-			t.account_id, coalesce(nullif(a.display_name, ''), a.name) as account_name
+			t.account_id, coalesce(nullif(a.display_name, ''), a.name) as account_name, p.name as counterparty_name
 		from transaction t join descriptor d on d.id = t.descriptor_id join account a on a.id = t.account_id
+			left join counterparty p on p.id = t.counterparty_id
 			where t.id = any($1)`, ids)
 	if err != nil {
 		return err
 	}
 	byID := make(map[id.ID]MatchTransaction, len(rows))
 	for _, r := range rows {
+		r.PayeeName = payeename.Shown(r.Named, r.MerchantName, r.Name)
 		byID[r.ID] = r
 	}
 	for i, m := range matches {

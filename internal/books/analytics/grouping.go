@@ -22,7 +22,7 @@ var groupings = map[string]grouping{
 		"t.counterparty_id", "p.name", "t.counterparty_id",
 		"left join counterparty p on p.id = t.counterparty_id", "",
 	},
-	// Of the wordings of a payee, the one that most of the transactions have is its name.
+	// Of the wordings of a payee, the one that most of the transactions have is read for its name.
 	"payee": {
 		"t.counterparty_id",
 		`coalesce(min(pp.name), (array_agg(coalesce(nullif(pd.merchant_name, ''), pd.name)

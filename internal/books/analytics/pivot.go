@@ -170,6 +170,7 @@ func (t *Totals) pivot(ctx context.Context, q pg.Querier, in SummaryRequest, whe
 		case partTotal:
 			out.Totals = append(out.Totals, SummaryPivotTotal{row.currency, sums})
 		default:
+			row.name()
 			r := SummaryPivotRow{map[string]*text.Untrusted{by: row.keys[0]}, nil, row.payee, row.currency, sums}
 			if groupings[by].identity != "" {
 				r.IDs = map[string]*id.ID{by: row.ids[0]}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"coffer/internal/books/ledger"
+	"coffer/internal/books/payeename"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/money"
@@ -303,6 +304,7 @@ func (r *summaryRow) add(out *Summary) {
 		out.Totals = append(out.Totals, SummaryTotal{r.currency, sums})
 		return
 	}
+	r.name()
 	g := Group{make(map[string]*text.Untrusted, len(r.by)), map[string]*id.ID{}, r.payee, r.currency, sums}
 	for i, name := range r.by {
 		g.Keys[name] = r.keys[i]
@@ -311,6 +313,15 @@ func (r *summaryRow) add(out *Summary) {
 		}
 	}
 	out.Groups = append(out.Groups, g)
+}
+
+// name turns the wording of a payee that is not a counterparty into its name.
+func (r *summaryRow) name() {
+	for i, by := range r.by {
+		if by == "payee" && r.ids[i] == nil && r.keys[i] != nil {
+			r.keys[i] = new(payeename.Shown(nil, nil, *r.keys[i]))
+		}
+	}
 }
 
 // cutNotes say what the groups themselves leave open.

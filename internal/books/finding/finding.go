@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"coffer/internal/books/account"
+	"coffer/internal/books/payeename"
 	"coffer/internal/books/recurring"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
@@ -39,7 +40,7 @@ type Finding struct {
 	Reason         FindingReason   `json:"reason" doc:"Why it is a finding. A new amount of money in went_up or went_down; any other is price_increased or price_decreased"`
 	Date           pg.Date         `json:"date" doc:"Date of its newest transaction; for a missed payment, the due date; for a gap, its last day"`
 	AccountID      id.ID           `json:"account_id"`
-	PayeeName      *text.Untrusted `json:"payee_name" doc:"Untrusted: the counterparty's name, else the description; null for a gap"`
+	PayeeName      *text.Untrusted `json:"payee_name" doc:"Untrusted: the counterparty's name, else the name in the bank's text; null for a gap"`
 	Currency       money.Currency  `json:"iso_currency_code"`
 	Amount         money.Total     `json:"amount" doc:"Amount of the newest transaction, the new price, the missed payment, or the difference of a gap; positive is money out"`
 	TransactionIDs []id.ID         `json:"transaction_ids" doc:"Newest first; for a refund, the refund and its purchase; for a gap, possible explanations"`
@@ -327,16 +328,17 @@ func named(ctx context.Context, q pg.Querier, list []Finding) error {
 		}
 	}
 	type row struct {
-		ID   id.ID          `db:"id"`
-		Name text.Untrusted `db:"payee_name"`
+		ID      id.ID           `db:"id"`
+		Named   *text.Untrusted `db:"counterparty_name"`
+		Wording text.Untrusted  `db:"wording"`
 	}
 	rows, err := pg.All[row](ctx, q, `
-		select t.id, coalesce(p.name, nullif(d.merchant_name, ''), d.name) as payee_name
+		select t.id, p.name as counterparty_name, coalesce(nullif(d.merchant_name, ''), d.name) as wording
 		from transaction t join descriptor d on d.id = t.descriptor_id left join counterparty p on p.id = t.counterparty_id
 		where t.id = any($1)`, ids)
 	of := map[id.ID]text.Untrusted{}
 	for _, r := range rows {
-		of[r.ID] = r.Name
+		of[r.ID] = payeename.Shown(r.Named, nil, r.Wording)
 	}
 	for i, f := range list {
 		if f.PayeeName == nil && f.Kind != gap {

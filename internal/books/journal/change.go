@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coffer/internal/books/payeename"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/op"
@@ -27,8 +28,8 @@ type Change struct {
 	Subject      *ChangeSubject  `json:"subject" db:"-" screen:"none" doc:"The record it is about; for several of one kind only the kind; null if mixed"`
 	Count        int             `json:"count" db:"-" screen:"none" doc:"Number of records of that kind; if mixed, of transactions"`
 	With         ChangeWith      `json:"with" db:"-" screen:"none" doc:"What it was done with, as far as there is just one"`
-	Payee        *text.Untrusted `json:"payee" db:"payee" screen:"none" doc:"Untrusted: the payee as the bank wrote it, if its transactions share one"`
-	Summary      text.Untrusted  `json:"summary" db:"summary" doc:"Untrusted: the same as an English sentence, to read and not to parse; it may name a payee as the bank wrote it"`
+	Payee        *text.Untrusted `json:"payee" db:"-" screen:"none" doc:"Untrusted: the name in the bank's text, if its transactions share a payee"`
+	Summary      text.Untrusted  `json:"summary" db:"-" doc:"Untrusted: the same as an English sentence, to read and not to parse; it may name a payee"`
 	ActorType    string          `json:"actor_type" db:"actor_type" enum:"user,agent,system"`
 	ActorID      *id.ID          `json:"actor_id" db:"actor_id"`
 	ActorName    string          `json:"actor_name" db:"actor_name"`
@@ -40,8 +41,9 @@ type Change struct {
 	// the order in which changes happened; taken from a sequence while their subjects are locked
 	Seq int64 `json:"-" db:"seq"`
 	// the summary as it is stored, with PayeeMark in place of the payee, and the payee's wording
-	Stored  string `json:"-" db:"stored"`
-	Wording *int32 `json:"-" db:"wording"`
+	Stored  string          `json:"-" db:"stored"`
+	Wording *int32          `json:"-" db:"wording"`
+	Worded  *text.Untrusted `json:"-" db:"worded"`
 	// what it did, as it is stored; nil if it came with an archive of a development version
 	StoredAction *string          `json:"-" db:"action"`
 	OfAction     *string          `json:"-" db:"of_action"`
@@ -62,12 +64,11 @@ const PayeeMark = "{payee}"
 // revert of a member writes fields of that member, so only other members need their entries
 // compared.
 const changeRows = `
-	select c.id, c.short_id, c.cause, c.summary as stored, c.wording, p.payee,
-		replace(c.summary, '` + PayeeMark + `', coalesce(' of ' || p.payee, '')) as summary, c.actor_type, c.actor_id,
-		c.actor_name, c.transactions, c.entries, c.reverts, r.id as reverted_by, c.created_at, c.seq,
+	select c.id, c.short_id, c.cause, c.summary as stored, c.wording, p.worded, c.actor_type, c.actor_id, c.actor_name,
+		 c.transactions, c.entries, c.reverts, r.id as reverted_by, c.created_at, c.seq,
 		c.action, c.of_action, c.subject_kind, c.subject_id, c.subject_count, c.refs
 	from change c left join lateral (
-		select coalesce(nullif(w.merchant_name, ''), w.name) as payee from descriptor w
+		select coalesce(nullif(w.merchant_name, ''), w.name) as worded from descriptor w
 			where w.id = c.wording and w.name <> '') p on true
 	left join lateral (
 		select f.id, f.undoes from change f where f.root = coalesce(c.root, c.id) and f.round > c.round
@@ -138,9 +139,26 @@ func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Chang
 
 // newest returns the latest changes that match.
 func newest(ctx context.Context, q pg.Querier, where pg.Where, limit int) ([]Change, error) {
-	return pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.seq desc limit %d`, changeRows, where.SQL(), limit),
-		where.Args()...)
+	list, err := pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.seq desc limit %d`, changeRows, where.SQL(),
+		limit), where.Args()...)
+	for i := range list {
+		list[i].word()
+	}
+	return list, err
 }
+
+// word puts the payee's name where the summary has its mark.
+func (c *Change) word() {
+	of := ""
+	if c.Worded != nil {
+		c.Payee = new(payeename.Shown(nil, nil, *c.Worded))
+		of = " of " + c.Payee.Plain()
+	}
+	c.Summary = text.Line(strings.ReplaceAll(c.Stored, PayeeMark, of), mostSummary)
+}
+
+// mostSummary is more than any summary has, whose longest part is a payee's name.
+const mostSummary = 2000
 
 // matching returns the condition for the list's filters. The changes to a transaction or by a rule
 // are looked up first, so that PostgreSQL cannot choose to scan all changes.
@@ -206,6 +224,7 @@ func (j *Journal) Get(ctx context.Context, q pg.Querier, in ChangeRef) (Change, 
 	if err != nil {
 		return c, noChange(err)
 	}
+	c.word()
 	one := []Change{c}
 	err = describe(ctx, q, one)
 	return one[0], err

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coffer/internal/books/payeename"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/money"
 	"coffer/internal/platform/op"
@@ -37,8 +38,14 @@ type ChangeEntry struct {
 	RuleID       *id.ID            `json:"rule_id" doc:"The rule that did it"`
 }
 
-// An EntryTransaction is the part of a transaction that identifies it to a person.
+// An EntryTransaction is a transaction of an entry.
 type EntryTransaction struct {
+	Face
+	PayeeName text.Untrusted `json:"payee_name" screen:"instead name" doc:"Untrusted: the counterparty's name, else the name in the bank's text"`
+}
+
+// A Face is the part of a transaction that identifies it to a person.
+type Face struct {
 	Date     pg.Date        `json:"date" db:"date"`
 	Amount   money.Amount   `json:"amount" db:"amount" doc:"Positive is money out"`
 	Currency money.Currency `json:"iso_currency_code" db:"currency"`
@@ -61,6 +68,8 @@ type shown struct {
 	Amount   *money.Amount   `db:"amount"`
 	Currency *money.Currency `db:"currency"`
 	Name     *text.Untrusted `db:"name"`
+	Merchant *text.Untrusted `db:"merchant_name"`
+	Named    *text.Untrusted `db:"counterparty_name"`
 }
 
 // A query for entries from a source with the alias e, with the names of their values.
@@ -79,11 +88,13 @@ const (
 				when 'refund_of' then (select x.short_id from transaction x where x.id = e.after::uuid)
 				when 'correction' then concat_ws(' ', e.after::jsonb->>'date', e.after::jsonb->>'amount', e.after::jsonb->>'name')
 				else e.after end as to_text,
-			t.date, t.amount, t.currency, d.name
+			t.date, t.amount, t.currency, d.name, nullif(d.merchant_name, '') as merchant_name,
+			p.name as counterparty_name
 		from `
 	namesOfEntries = `
 		left join transaction t on e.subject = 'transaction' and t.id = e.subject_id
 		left join descriptor d on d.id = t.descriptor_id
+		left join counterparty p on p.id = t.counterparty_id
 		left join category cb on cb.id = case when e.field = 'category' then e.before::uuid end
 		left join category ca on ca.id = case when e.field = 'category' then e.after::uuid end
 		left join counterparty pb on pb.id = case when e.field = 'counterparty' then e.before::uuid end
@@ -193,7 +204,9 @@ func (r shown) entry() ChangeEntry {
 		BeforeSource: r.BeforeSource, AfterSource: r.AfterSource, RuleID: r.RuleID,
 	}
 	if r.Date != nil && r.Amount != nil && r.Currency != nil && r.Name != nil {
-		e.Transaction = &EntryTransaction{*r.Date, *r.Amount, *r.Currency, *r.Name}
+		e.Transaction = &EntryTransaction{
+			Face{*r.Date, *r.Amount, *r.Currency, *r.Name}, payeename.Shown(r.Named, r.Merchant, *r.Name),
+		}
 	}
 	return e
 }

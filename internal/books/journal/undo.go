@@ -83,7 +83,7 @@ type Undone struct {
 // An UndoneChange is the result for one of the changes.
 type UndoneChange struct {
 	ChangeID id.ID          `json:"change_id"`
-	Summary  text.Untrusted `json:"summary" doc:"Untrusted: it may name a payee as the bank wrote it"`
+	Summary  text.Untrusted `json:"summary" doc:"Untrusted: it may name a payee"`
 	RevertID *id.ID         `json:"revert_id" doc:"The change made by the revert; null if there was nothing left to undo, and on a dry run"`
 	Reverted int            `json:"reverted" doc:"Number of fields restored"`
 	Skipped  int            `json:"skipped" doc:"Number of fields not restored"`
@@ -297,7 +297,8 @@ func (u *Undo) named(ctx context.Context, tx pg.Tx, refs []string) ([]Change, er
 		return nil, err
 	}
 	known := make(map[string]bool, 2*len(list))
-	for _, c := range list {
+	for i, c := range list {
+		list[i].word()
 		known[c.ID.String()], known[c.ShortID] = true, true
 	}
 	for _, ref := range refs {

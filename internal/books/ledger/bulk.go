@@ -64,7 +64,7 @@ type BulkCategory struct {
 type BulkTransaction struct {
 	ID      id.ID  `json:"id" db:"id"`
 	ShortID string `json:"short_id,omitempty" db:"short_id" required:"true"`
-	journal.EntryTransaction
+	journal.Face
 	Category *string `json:"category" db:"category" doc:"Slug"`
 }
 

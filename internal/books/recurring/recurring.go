@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"coffer/internal/books/payeename"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/money"
@@ -35,7 +36,7 @@ type Recurring struct {
 	ShortID        string         `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Name           *string        `json:"name" db:"name" doc:"The household's name for it; null if it has none"`
 	Payee          id.Key         `json:"payee" db:"payee" screen:"none" doc:"Key of the payee, for the filter payee"`
-	PayeeName      text.Untrusted `json:"payee_name" db:"payee_name" doc:"Untrusted: the counterparty's name, else the newest description"`
+	PayeeName      text.Untrusted `json:"payee_name" db:"-" doc:"Untrusted: the counterparty's name, else the name in the newest of the bank's texts"`
 	CounterpartyID *id.ID         `json:"counterparty_id" db:"counterparty_id"`
 	AccountID      id.ID          `json:"account_id" db:"account_id"`
 	Direction      string         `json:"direction" db:"direction" enum:"in,out"`
@@ -60,11 +61,13 @@ type Recurring struct {
 	CreatedAt      pg.Time        `json:"created_at" db:"created_at"`
 	UpdatedAt      pg.Time        `json:"updated_at" db:"updated_at"`
 
-	Primary *string  `json:"-" db:"primary_category"`
-	Prices  []byte   `json:"-" db:"price_changes"`
-	Found   bool     `json:"-" db:"found"`
-	Usual   *int     `json:"-" db:"usual_day"` // of the month
-	Newest  *pg.Date `json:"-" db:"newest"`    // transaction of the account, but not in the future
+	Named   *text.Untrusted `json:"-" db:"counterparty_name"`
+	Wording text.Untrusted  `json:"-" db:"wording"`
+	Primary *string         `json:"-" db:"primary_category"`
+	Prices  []byte          `json:"-" db:"price_changes"`
+	Found   bool            `json:"-" db:"found"`
+	Usual   *int            `json:"-" db:"usual_day"` // of the month
+	Newest  *pg.Date        `json:"-" db:"newest"`    // transaction of the account, but not in the future
 }
 
 // A PriceChange is a new price of a series.
@@ -78,8 +81,8 @@ type PriceChange struct {
 
 const recurringColumns = `
 	r.id, r.short_id, r.name, coalesce(d.payee, r.party) as payee,
-	coalesce(p.name, nullif(d.merchant_name, ''), d.name, '') as payee_name, t.counterparty_id, r.account_id, r.direction,
-	r.currency, c.slug as category, r.cadence, case when r.fixed then 'fixed' else 'variable' end as amount_type,
+	p.name as counterparty_name, coalesce(nullif(d.merchant_name, ''), d.name, '') as wording, t.counterparty_id,
+	r.account_id, r.direction, r.currency, c.slug as category, r.cadence, case when r.fixed then 'fixed' else 'variable' end as amount_type,
 	r.amount, coalesce(u.slug, c.slug) as primary_category,
 	r.amount * case r.cadence when 'weekly' then 52 when 'fortnightly' then 26 when 'monthly' then 12
 		when 'quarterly' then 4 when 'half_yearly' then 2 else 1 end as yearly_amount,
@@ -103,6 +106,7 @@ func (r *Recurring) settle() error {
 		return fmt.Errorf("read price changes: %w", err)
 	}
 	slices.Reverse(r.PriceChanges)
+	r.PayeeName = payeename.Shown(r.Named, nil, r.Wording)
 	r.Group = r.group()
 	r.Status = Active
 	c := cadenceNamed(r.Cadence)

@@ -8,6 +8,7 @@ import (
 
 	"coffer/internal/books/journal"
 	"coffer/internal/books/ledger"
+	"coffer/internal/books/payeename"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/money"
 	"coffer/internal/platform/op"
@@ -34,7 +35,7 @@ type ReviewGroups struct {
 // A ReviewGroup is the transactions of one counterparty, or of one payee that has none.
 type ReviewGroup struct {
 	Payee          id.Key                   `json:"payee" doc:"Key of the payee, for the filter payee"`
-	PayeeName      text.Untrusted           `json:"payee_name" doc:"Untrusted: the counterparty's name, else the most common description"`
+	PayeeName      text.Untrusted           `json:"payee_name" doc:"Untrusted: the counterparty's name, else the name in the most common of the bank's texts"`
 	CounterpartyID *id.ID                   `json:"counterparty_id" doc:"null: these transactions have no counterparty"`
 	Count          int                      `json:"count"`
 	FirstDate      pg.Date                  `json:"first_date"`
@@ -73,21 +74,22 @@ type Suggestion struct {
 
 // groupRow is a group as the statement returns it.
 type groupRow struct {
-	Key          string         `db:"key"`
-	Counterparty *id.ID         `db:"counterparty_id"`
-	Payee        id.Key         `db:"payee"`
-	Name         text.Untrusted `db:"payee_name"`
-	Count        int            `db:"count"`
-	First        pg.Date        `db:"first_date"`
-	Last         pg.Date        `db:"last_date"`
-	Pending      int            `db:"pending"`
-	TotalGroups  int            `db:"total_groups"`
-	Total        int            `db:"total"`
-	Accounts     []id.ID        `db:"accounts"`
-	Amounts      []byte         `db:"amounts"`
-	Categories   []byte         `db:"categories"`
-	Sample       []byte         `db:"sample"`
-	Suggestion   []byte         `db:"suggestion"`
+	Key          string          `db:"key"`
+	Counterparty *id.ID          `db:"counterparty_id"`
+	Payee        id.Key          `db:"payee"`
+	Named        *text.Untrusted `db:"counterparty_name"`
+	Wording      text.Untrusted  `db:"wording"`
+	Count        int             `db:"count"`
+	First        pg.Date         `db:"first_date"`
+	Last         pg.Date         `db:"last_date"`
+	Pending      int             `db:"pending"`
+	TotalGroups  int             `db:"total_groups"`
+	Total        int             `db:"total"`
+	Accounts     []id.ID         `db:"accounts"`
+	Amounts      []byte          `db:"amounts"`
+	Categories   []byte          `db:"categories"`
+	Sample       []byte          `db:"sample"`
+	Suggestion   []byte          `db:"suggestion"`
 }
 
 // groups is one statement, so all counts are of one moment. %[1]s is the filter, %[2]d the argument
@@ -154,8 +156,8 @@ const groups = `
 			from page g join counterparty p on p.id = g.counterparty_id join category c on c.id = p.category_id) x
 		where rank = 3 or agree >= 2 and agree * 5 >= of * 4
 		order by place, rank, agree desc, category)
-	select g.key, g.counterparty_id, w.payee, coalesce(p.name, w.name) as payee_name, g.count, g.first_date, g.last_date,
-		g.pending, g.total_groups, g.total, g.accounts,
+	select g.key, g.counterparty_id, w.payee, p.name as counterparty_name, w.name as wording, g.count,
+		g.first_date, g.last_date, g.pending, g.total_groups, g.total, g.accounts,
 		(select json_agg(a order by a.iso_currency_code) from amounts a where a.place = g.place) as amounts,
 		(select json_agg(c order by c.count desc, c.category, c.source) from categories c
 			where c.place = g.place) as categories,
@@ -237,8 +239,8 @@ func Suggest(ctx context.Context, q pg.Querier, books *ledger.Books, payee id.Ke
 
 func (r groupRow) group() (ReviewGroup, error) {
 	g := ReviewGroup{
-		Payee: r.Payee, PayeeName: r.Name, CounterpartyID: r.Counterparty, Count: r.Count, FirstDate: r.First,
-		LastDate: r.Last, Accounts: r.Accounts, Pending: r.Pending,
+		Payee: r.Payee, PayeeName: payeename.Shown(r.Named, nil, r.Wording), CounterpartyID: r.Counterparty,
+		Count: r.Count, FirstDate: r.First, LastDate: r.Last, Accounts: r.Accounts, Pending: r.Pending,
 	}
 	for _, part := range []struct {
 		from []byte

@@ -122,7 +122,7 @@ func TestReviewGroups(t *testing.T) {
 			g.Count, g.Pending, len(g.Sample), len(g.Accounts), g.CounterpartyID != nil, suggestion, categories, amounts))
 	}
 	want := strings.Join([]string{
-		`REWE MARKT 17 BERLIN 4 pending 1 sample 3 accounts 1 bound false {"category":"food_and_drink_groceries","basis":"person","agree":2,"of":2} ` +
+		`Rewe 4 pending 1 sample 3 accounts 1 bound false {"category":"food_and_drink_groceries","basis":"person","agree":2,"of":2} ` +
 			`[{"category":null,"source":null,"count":3},{"category":"food_and_drink_cafes","source":"provider","count":1}] ` +
 			`[{"iso_currency_code":"EUR","min":10.00,"median":20.00,"max":30.00,"total":60.00},{"iso_currency_code":"USD","min":7.00,"median":7.00,"max":7.00,"total":7.00}]`,
 		`Cafe 2 pending 0 sample 2 accounts 1 bound false {"category":"food_and_drink_cafes","basis":"history","agree":2,"of":2} ` +

@@ -4138,6 +4138,8 @@ export interface components {
             name: string;
             /** @description Untrusted: the bank's text */
             merchant_name: string | null;
+            /** @description Untrusted: the counterparty's name, else the name in the bank's text */
+            payee_name: string;
             /** Format: uuid */
             account_id: string;
             /** @description The household's name for the account, else the bank's (untrusted) */
@@ -4856,9 +4858,9 @@ export interface components {
             /** @description Number of records of that kind; if mixed, of transactions */
             count: number;
             with: components["schemas"]["ChangeWith"];
-            /** @description Untrusted: the payee as the bank wrote it, if its transactions share one */
+            /** @description Untrusted: the name in the bank's text, if its transactions share a payee */
             payee: string | null;
-            /** @description Untrusted: the same as an English sentence, to read and not to parse; it may name a payee as the bank wrote it */
+            /** @description Untrusted: the same as an English sentence, to read and not to parse; it may name a payee */
             summary: string;
             /** @enum {string} */
             actor_type: "user" | "agent" | "system";
@@ -4926,6 +4928,8 @@ export interface components {
             iso_currency_code: string;
             /** @description Untrusted: the bank's text */
             name: string;
+            /** @description Untrusted: the counterparty's name, else the name in the bank's text */
+            payee_name: string;
         };
         /** @description The category that was set or cleared, or that a budget is for */
         ChangeRecord: {
@@ -5035,7 +5039,7 @@ export interface components {
         ChangesRevertedChange: {
             /** Format: uuid */
             change_id: string;
-            /** @description Untrusted: it may name a payee as the bank wrote it */
+            /** @description Untrusted: it may name a payee */
             summary: string;
             /**
              * Format: uuid
@@ -6155,7 +6159,7 @@ export interface components {
             date: string;
             /** Format: uuid */
             account_id: string;
-            /** @description Untrusted: the counterparty's name, else the description; null for a gap */
+            /** @description Untrusted: the counterparty's name, else the name in the bank's text; null for a gap */
             payee_name: string | null;
             iso_currency_code: string;
             /**
@@ -7633,7 +7637,7 @@ export interface components {
             name: string | null;
             /** @description Key of the payee, for the filter payee */
             payee: string;
-            /** @description Untrusted: the counterparty's name, else the newest description */
+            /** @description Untrusted: the counterparty's name, else the name in the newest of the bank's texts */
             payee_name: string;
             /** Format: uuid */
             counterparty_id: string | null;
@@ -7712,7 +7716,7 @@ export interface components {
             name: string | null;
             /** @description Key of the payee, for the filter payee */
             payee: string;
-            /** @description Untrusted: the counterparty's name, else the newest description */
+            /** @description Untrusted: the counterparty's name, else the name in the newest of the bank's texts */
             payee_name: string;
             /** Format: uuid */
             counterparty_id: string | null;
@@ -7945,7 +7949,7 @@ export interface components {
         ReviewGroup: {
             /** @description Key of the payee, for the filter payee */
             payee: string;
-            /** @description Untrusted: the counterparty's name, else the most common description */
+            /** @description Untrusted: the counterparty's name, else the name in the most common of the bank's texts */
             payee_name: string;
             /**
              * Format: uuid

@@ -59,7 +59,7 @@ function Line({ entry: e, stays }: { entry: Entry; stays: boolean }) {
     <li className={css.entry}>
       {e.transaction ? (
         <Link className="cut" to="/transactions" search={{ open: e.short_id }}>
-          <bdi>{e.transaction.name}</bdi>
+          <bdi>{e.transaction.payee_name}</bdi>
         </Link>
       ) : (
         <span className="cut">{e.subject.replaceAll("_", " ")}</span>

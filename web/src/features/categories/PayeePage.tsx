@@ -180,7 +180,7 @@ function LatestOf({ payee: p }: { payee: PayeeDetail }) {
           <Item
             key={r.id}
             mark={<Tile {...look(r.category)} />}
-            name={<bdi>{r.merchant_name ?? r.name}</bdi>}
+            name={<bdi>{r.payee_name}</bdi>}
             hint={`${dayShort(r.date, today)} · ${r.category_display_name ?? t`Uncategorized`} · ${r.account_name}`}
             open={(name) => (
               <Link to="/transactions" search={{ ...searchOf(p), open: r.short_id }}>

@@ -92,7 +92,7 @@ function Side({ of: row }: { of: PairSide }) {
   return (
     <span className={css.side}>
       <Link className="cut" to="/transactions" search={{ open: row.short_id }}>
-        <bdi>{row.merchant_name ?? row.name}</bdi>
+        <bdi>{row.payee_name}</bdi>
       </Link>
       <Amount value={cents(row.amount)} currency={row.iso_currency_code} />
       <span className="cut small dim">

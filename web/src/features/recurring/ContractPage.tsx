@@ -176,7 +176,7 @@ function One({ contract: r }: { contract: Contract }) {
         title={t`Rename`}
         hint={
           <Trans>
-            Bank description: <bdi>{r.payee_name}</bdi>
+            Payee: <bdi>{r.payee_name}</bdi>
           </Trans>
         }
         act={t`Save`}

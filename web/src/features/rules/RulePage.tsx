@@ -23,7 +23,7 @@ export function NewRulePage() {
   const of = offers.isPending ? undefined : origin.data; // a transaction can be categorized without a suggestion
   return (
     <>
-      <PageHeader title={t`New rule`} sub={of && <bdi>{t`from ${{ payee: of.merchant_name ?? of.name }}`}</bdi>} />
+      <PageHeader title={t`New rule`} sub={of && <bdi>{t`from ${{ payee: of.payee_name }}`}</bdi>} />
       {can.known && !can.write && (
         <Page>
           <LookOnly />

@@ -22,7 +22,7 @@ type Props = {
 /** One field of a plan, before → after, with a box to leave it out. */
 export function PlanLine({ item: i, out, skipped, onToggle }: Props) {
   const of = i.transaction;
-  const name = of ? of.name : aboutOf(i);
+  const name = of ? of.payee_name : aboutOf(i);
   const more = i.record ?? i.arguments;
   return (
     <Item

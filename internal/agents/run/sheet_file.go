@@ -193,6 +193,7 @@ func (p *portion) updated(out outcome) {
 		f := p.filings[n]
 		switch {
 		case f.Outcome != filed:
+			f.Noted = f.Noted || f.Outcome == unsure && out.err == nil && out.route == planned
 		case out.err != nil:
 			f.Outcome, f.Note = rejected, out.err.Message
 		case out.route == planned:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"coffer/internal/books/payeename"
 	"coffer/internal/books/phrase"
 	"coffer/internal/books/report"
 	"coffer/internal/platform/id"
@@ -39,11 +40,12 @@ func (s *sheets) report(ctx context.Context, q pg.Querier, r *run, limit string)
 
 // A reportFact is what a report says about a transaction.
 type reportFact struct {
-	ID       id.ID          `db:"id"`
-	Date     pg.Date        `db:"date"`
-	Amount   money.Total    `db:"amount"`
-	Currency money.Currency `db:"currency"`
-	Name     text.Untrusted `db:"name"`
+	ID       id.ID           `db:"id"`
+	Date     pg.Date         `db:"date"`
+	Amount   money.Total     `db:"amount"`
+	Currency money.Currency  `db:"currency"`
+	Named    *text.Untrusted `db:"counterparty_name"`
+	Wording  text.Untrusted  `db:"wording"`
 }
 
 func reportFacts(ctx context.Context, q pg.Querier, filings []placement) (map[id.ID]reportFact, error) {
@@ -52,8 +54,10 @@ func reportFacts(ctx context.Context, q pg.Querier, filings []placement) (map[id
 		ids = append(ids, f.Transactions...)
 	}
 	rows, err := pg.All[reportFact](ctx, q, `
-		select t.id, t.date, t.amount, t.currency, coalesce(nullif(d.merchant_name, ''), d.name) as name
-		from transaction t join descriptor d on d.id = t.descriptor_id where t.id = any($1)`, ids)
+		select t.id, t.date, t.amount, t.currency, p.name as counterparty_name,
+			coalesce(nullif(d.merchant_name, ''), d.name) as wording
+		from transaction t join descriptor d on d.id = t.descriptor_id
+			left join counterparty p on p.id = t.counterparty_id where t.id = any($1)`, ids)
 	out := make(map[id.ID]reportFact, len(rows))
 	for _, f := range rows {
 		out[f.ID] = f
@@ -76,17 +80,37 @@ func count(filings []placement, outcomes ...string) (n int) {
 	return n
 }
 
+// proposed returns how many transactions the plan would change: with a comment also those that are
+// left to a person.
+func proposed(filings []placement) int {
+	return count(filings, asPlanned) + noted(filings)
+}
+
+// noted returns how many transactions are left to a person with a comment that is planned.
+func noted(filings []placement) (n int) {
+	for _, f := range filings {
+		if f.Noted {
+			n += len(f.Transactions)
+		}
+	}
+	return n
+}
+
 // summary is the answer in a few lines.
 func (p *pageText) summary(s *sheets, facts map[id.ID]reportFact) {
 	all := len(facts)
 	if n := count(s.filings, filed); n > 0 {
 		p.line("Categorized %d of %s.", n, phrase.Several(all))
 	}
-	if n := count(s.filings, asPlanned); n > 0 {
+	if n := proposed(s.filings); n > 0 {
 		p.line("Proposed changes for %d of %s. Nothing changes until someone applies them.", n, phrase.Several(all))
 	}
 	if n := count(s.filings, unsure, unanswered, rejected); n > 0 {
-		p.line("%s left for you.", phrase.Several(n))
+		comment := ""
+		if noted(s.filings) > 0 {
+			comment = " The proposed changes add comments that say why."
+		}
+		p.line("%s left for you.%s", phrase.Several(n), comment)
 	}
 	if n := count(s.filings, moved); n > 0 {
 		p.line("%s changed by someone else in the meantime.", phrase.Several(n))
@@ -183,7 +207,7 @@ func (p *pageText) left(filings []placement, facts map[id.ID]reportFact) {
 			several = fmt.Sprintf(" and %d more", len(f.Transactions)-1)
 		}
 		lines = append(lines, fmt.Sprintf("- %s, %s %s, %s%s: %s", fact.Date, fact.Currency, fact.Amount,
-			plainText(fact.Name.Plain()), several, reason))
+			plainText(payeename.Shown(fact.Named, nil, fact.Wording).Plain()), several, reason))
 	}
 	if total == 0 {
 		return
@@ -228,7 +252,7 @@ func (p *pageText) rest(s *sheets, r *run, limit string) {
 	}
 	p.line("%s made %d calls. %s", plainText(r.def.Model), r.live.Turns, cost)
 	short := r.live.ID.Short()
-	if count(s.filings, asPlanned) > 0 {
+	if proposed(s.filings) > 0 {
 		p.line("To review and apply the plan, open run %[1]s, or use `coffer workflow-run plan %[1]s` and "+
 			"`coffer workflow-run apply %[1]s`. `coffer workflow-run revert %[1]s` undoes the whole run.", short)
 	} else if count(s.filings, filed, unsure) > 0 {

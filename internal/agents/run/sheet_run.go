@@ -54,6 +54,7 @@ type placement struct {
 	Counterparty string   `json:"counterparty,omitempty"`
 	Note         string   `json:"note,omitempty"`
 	Held         []string `json:"held,omitempty"`
+	Noted        bool     `json:"noted,omitempty"` // left to a person, with a comment that is planned
 }
 
 // The outcomes of a row.

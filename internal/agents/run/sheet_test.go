@@ -231,3 +231,29 @@ func TestPlainText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A report names as many transactions with proposed changes as the plan has: those that are left to
+// a person with a comment are among them.
+func TestReportCountsThePlan(t *testing.T) {
+	t.Parallel()
+	p := &portion{filings: map[int]*placement{
+		1: {Row: 1, Outcome: filed, Transactions: []id.ID{id.New(), id.New()}},
+		2: {Row: 2, Outcome: unsure, Transactions: []id.ID{id.New()}},
+		3: {Row: 3, Outcome: unsure, Transactions: []id.ID{id.New()}}, // without a comment
+	}, update: []int{1, 2}}
+	p.updated(outcome{verdict: verdict{route: planned}, body: `{"results":[]}`})
+	s, facts := &sheets{work: &workflow.Work{}}, map[id.ID]reportFact{}
+	for _, f := range p.filings {
+		s.filings = append(s.filings, *f)
+		for _, u := range f.Transactions {
+			facts[u] = reportFact{ID: u}
+		}
+	}
+	page := &pageText{}
+	page.summary(s, facts)
+	want := "Proposed changes for 3 of 4 transactions. Nothing changes until someone applies them.\n" +
+		"2 transactions left for you. The proposed changes add comments that say why.\n"
+	if got := page.String(); got != want {
+		t.Errorf("%q", got)
+	}
+}

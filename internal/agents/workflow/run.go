@@ -93,9 +93,18 @@ const runColumns = `r.id, r.short_id, r.workflow_id, r.workflow_slug, r.definiti
 		array(select c.id from change c where c.actor_id = r.id order by c.seq limit 500) as changes,
 		p.transactions as plan_transactions, p.entries as plan_entries, p.calls as plan_calls
 	from workflow_run r
-	cross join lateral (select count(distinct p.subject_id) filter (where p.subject = 'transaction') as transactions,
-			count(p.subject) as entries, count(*) - count(p.subject) as calls
-		from workflow_plan p where p.run_id = r.id) p`
+	cross join lateral (select count(distinct x.subject_id) filter (where x.subject = 'transaction') as transactions,
+			count(x.subject) as entries, count(*) - count(x.subject) as calls
+		from (select p.subject, p.subject_id from workflow_plan p where p.run_id = r.id
+			group by p.subject, p.subject_id, p.field, p.ref, case when p.subject is null then p.seq end
+			having p.subject is null or ` + netOfField + `) x) p`
+
+// netOfField is the condition that a field does not end as it began, as journal.Net has it: the
+// list of runs counts what the plan itself lists.
+const netOfField = `bool_or(p.row is not null and p.row <> 'null')
+	or (array_agg(p.before order by p.seq))[1] is distinct from (array_agg(p.after order by p.seq desc))[1]
+	or (array_agg(p.before_source order by p.seq))[1]
+		is distinct from (array_agg(p.after_source order by p.seq desc))[1]`
 
 func (r runRow) run() (Run, error) {
 	var d Definition

@@ -399,3 +399,52 @@ func TestForgetTranscripts(t *testing.T) {
 		t.Errorf("%d runs: %v", n, err)
 	}
 }
+
+// Lists of runs count a plan as the plan does itself: each field once, and none that ends as it
+// began.
+func TestPlanCounts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.model()
+	w := b.create(local("one"))
+	run := must(b, func(ctx context.Context, tx pg.Tx) (Run, error) { return b.Run(ctx, tx, Ref{w.Slug}) })
+	one, two, rule, tag, first, second := id.New(), id.New(), id.New(), id.New(), id.New(), id.New()
+	for i, e := range []struct {
+		subject       string
+		of            id.ID
+		field         string
+		ref           *id.ID
+		before, after *string
+		row           *string
+	}{
+		{"transaction", one, "category", nil, nil, new(first.String()), nil},
+		{"transaction", one, "category", nil, new(first.String()), new(second.String()), nil},
+		{"transaction", two, "tag", &tag, nil, new("1"), nil},
+		{"transaction", two, "tag", &tag, new("1"), nil, nil},
+		{"rule", rule, "record", nil, nil, new("{}"), new("{}")},
+	} {
+		if _, err := pg.Exec(b.ctx, b.db, `
+			insert into workflow_plan (run_id, seq, tool, subject, subject_id, field, ref, before, after, row)
+			values ($1, $2, 'x', $3, $4, $5, $6, $7, $8, $9::text::jsonb)`, run.ID, i+1, e.subject, e.of, e.field, e.ref,
+			e.before, e.after, e.row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := pg.Exec(b.ctx, b.db, `insert into workflow_plan (run_id, seq, tool, arguments)
+		values ($1, 10, 'x', '{}'), ($1, 11, 'x', '{}')`, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.RunByID(b.ctx, b.db, RunRef{run.ShortID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := NewPlans(b.db, nil).Show(b.ctx, b.db, PlanRef{ID: run.ShortID, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := [3]int64{got.Plan.Transactions, got.Plan.Entries, got.Plan.Calls}
+	if want := [3]int64{int64(page.Transactions), int64(page.Entries), int64(page.Calls)}; told != want ||
+		want != [3]int64{1, 2, 2} {
+		t.Errorf("the run says %v, its plan %v", told, want)
+	}
+}

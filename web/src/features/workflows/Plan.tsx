@@ -65,7 +65,7 @@ export function Plan({ run: r }: { run: Run }) {
   return (
     <Card
       title={i18n._(titles[state])}
-      aside={state === "waiting" ? undefined : planned(r.plan)}
+      aside={planned(r.plan)}
       flush
       warn={state === "waiting"}
       foot={

@@ -46,6 +46,7 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
               <span className="sr">
                 <Trans>New price: {{ prices: price.prices }}</Trans>
               </span>
+              <Icon name={price.by.startsWith("+") ? "up" : "dn"} small />
               <span aria-hidden="true">{price.by}</span>
             </Badge>
           )}

@@ -131,7 +131,7 @@ func (e *errand) begun() {
 	got := e.call("find_patterns", map[string]any{"kind": "recurring", "start_date": since})
 	e.spent("what began lately, and a year of it", 1, 600)
 	said := fmt.Sprint(got["patterns"])
-	for _, name := range []string{"IRON GYM", "ALPHA", "OMEGA"} {
+	for _, name := range []string{"Iron Gym", "Alpha", "Omega"} {
 		if !strings.Contains(said, name) {
 			e.t.Errorf("%s is missing: %s", name, said)
 		}
@@ -192,7 +192,7 @@ func (e *errand) insured() {
 	twice := e.call("find_patterns", map[string]any{"kind": "duplicate"})
 	got := e.call("transaction_summary", map[string]any{"search": "insurance", "group_by": []string{"payee"}})
 	e.spent("are we insured twice", 2, 600)
-	if n := len(got["groups"].([]any)); n != 2 || strings.Contains(fmt.Sprint(twice["patterns"]), "INSURANCE") {
+	if n := len(got["groups"].([]any)); n != 2 || strings.Contains(fmt.Sprint(twice["patterns"]), "Insurance") {
 		e.t.Errorf("%d insurers, double charges %v", n, twice["patterns"])
 	}
 }

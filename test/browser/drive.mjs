@@ -95,6 +95,7 @@ const steps = {
   // What a field holds: its text, or the words of what is chosen.
   holds: async ({ name }) => ({ text: await page.getByLabel(name, { exact: true }).filter({ visible: true }).first().evaluate((e) => e.selectedOptions?.[0]?.label ?? e.value) }),
   // The line that is marked as the current one, and what a picker would take: read as text.
+  currentKey: async () => ({ text: (await page.locator("[data-current]").getAttribute("data-key", { timeout: 1000 })) ?? "" }),
   current: async () => ({ text: (await page.locator("[data-current]").innerText({ timeout: 1000 }).catch(() => "")).trim() }),
   highlighted: async () => ({ text: (await page.locator("[data-highlighted]").first().innerText({ timeout: 1000 }).catch(() => "")).trim() }),
   moved: ({ text }) => page.waitForFunction((was) => document.querySelector("[data-current]")?.innerText.trim() !== was, text),

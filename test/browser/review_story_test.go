@@ -158,13 +158,12 @@ type payee struct {
 	suggested string // a slug, or nothing
 }
 
-// payees are the groups that wait, by the name on the screen.
+// payees are the groups that wait, by their keys on the screen: two of them can have one name.
 func (r *reviewed) payees(t *testing.T) map[string]payee {
 	t.Helper()
 	type page struct {
 		Groups []struct {
 			Payee          string  `json:"payee"`
-			Name           string  `json:"payee_name"`
 			CounterpartyID *string `json:"counterparty_id"`
 			Suggestion     *struct{ Category string }
 		} `json:"groups"`
@@ -177,12 +176,9 @@ func (r *reviewed) payees(t *testing.T) map[string]payee {
 	}
 	out := map[string]payee{}
 	for _, g := range all.Groups {
-		q := "limit=500&tags=needs-review&pending=false&payee=" + url.QueryEscape(g.Payee)
+		key, q := g.Payee, "limit=500&tags=needs-review&pending=false&payee="+url.QueryEscape(g.Payee)
 		if g.CounterpartyID != nil {
-			q = "limit=500&tags=needs-review&pending=false&counterparty_id=" + *g.CounterpartyID
-		}
-		if _, twice := out[g.Name]; twice {
-			t.Logf("two payees are called %s", g.Name)
+			key, q = *g.CounterpartyID, "limit=500&tags=needs-review&pending=false&counterparty_id="+*g.CounterpartyID
 		}
 		var p payee
 		if g.Suggestion != nil {
@@ -191,7 +187,7 @@ func (r *reviewed) payees(t *testing.T) map[string]payee {
 		for _, tx := range r.list(t, q) {
 			p.ids = append(p.ids, tx.ID)
 		}
-		out[g.Name] = p
+		out[key] = p
 	}
 	return out
 }
@@ -304,7 +300,7 @@ func (b *browser) current(t *testing.T) string {
 func (r *reviewed) work(t *testing.T, b *browser, payees map[string]payee, now string) int {
 	t.Helper()
 	lines := strings.Split(now, "\n")
-	p := payees[strings.TrimSpace(lines[0])]
+	p := payees[b.do(t, step{Do: "currentKey"}).Text]
 	if len(p.ids) == 0 {
 		t.Fatalf("nobody knows %q", now)
 	}

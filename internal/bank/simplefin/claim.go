@@ -63,7 +63,7 @@ func (s *SimpleFIN) claimURL(given json.RawMessage) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(string(plain)))
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
 		return nil, errs.Field(fieldToken, "pattern",
-			"is not a setup token; copy the whole token from your SimpleFIN server and paste it here")
+			"is incomplete or damaged; copy the whole token from your SimpleFIN server and paste it here")
 	}
 	if err := s.visitor.Judge(u); err != nil {
 		return nil, errInward()

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
@@ -97,6 +100,25 @@ func (l *Sessions) askInstitutions(ctx context.Context, _ pg.Querier, in ListIns
 	return l.lists.of(ctx, provider, chooser, in.Country)
 }
 
+// called reports whether a name has all words of a search. Accents may be left out, and umlauts be
+// written as in e-mail addresses: "forde" and "foerde" both find "Förde Sparkasse".
+func called(name, search string) bool {
+	name, search = unaccented(name), unaccented(search)
+	short := strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
+	return !slices.ContainsFunc(strings.Fields(search), func(w string) bool {
+		return !strings.Contains(name, w) && !strings.Contains(short.Replace(name), short.Replace(w))
+	})
+}
+
+func unaccented(s string) string {
+	return text.Fold(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(s)))
+}
+
 // Institutions returns a page of the banks that a member can choose.
 func (l *Sessions) Institutions(ctx context.Context, _ pg.Querier, in ListInstitutions, banks []bank.Institution) (
 	InstitutionList, error,
@@ -107,11 +129,9 @@ func (l *Sessions) Institutions(ctx context.Context, _ pg.Querier, in ListInstit
 	if err != nil {
 		return InstitutionList{}, err
 	}
-	words := strings.Fields(text.Fold(in.Search))
 	var found []bank.Institution
 	for _, b := range banks {
-		name := text.Fold(b.Name.Plain())
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(name, w) }) {
+		if called(b.Name.Plain(), in.Search) {
 			found = append(found, b)
 		}
 	}

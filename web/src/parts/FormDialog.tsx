@@ -28,6 +28,9 @@ export function filled(form: HTMLFormElement): Filled {
   };
 }
 
+/** The name of a field: the last part of its path in the request. */
+const label = (field: string | undefined) => field?.split(".").at(-1)?.replaceAll("_", " ");
+
 /** The errors of the fields, in the server's words. */
 export function Refused({ error }: { error: unknown }) {
   if (!error || (error instanceof ApiError && error.wantsReauth)) return null;
@@ -38,9 +41,7 @@ export function Refused({ error }: { error: unknown }) {
       <div>
         {first && <p>{first}</p>}
         {details.length
-          ? details.map((d) => (
-              <p key={`${d.field} ${d.message}`}>{sentence(`${d.field?.replaceAll("_", " ")} ${d.message}`)}</p>
-            ))
+          ? details.map((d) => <p key={`${d.field} ${d.message}`}>{sentence(`${label(d.field)} ${d.message}`)}</p>)
           : failure(error)}
       </div>
     </Note>

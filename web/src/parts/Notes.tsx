@@ -10,7 +10,7 @@ const shown = ["links_proposed", "stale", "data_ends", "no_balance", "recurring_
 const plainly = ["data_ends", "recurring_only"]; // nothing is wrong
 
 /** The note in the reader's language; one that is not known here, in the server's words. */
-function plain({ code, count, message }: Schemas["Note"]): string {
+export function noteText({ code, count, message }: Schemas["Note"]): string {
   const n = count ?? 0;
   const day = /\d{4}-\d\d-\d\d/.exec(message)?.[0];
   switch (code) {
@@ -40,7 +40,7 @@ export function Notes({ notes }: { notes: readonly Schemas["Note"][] | undefined
     ?.filter((n) => shown.includes(n.code))
     .map((n) => (
       <Note key={n.code + n.message} mood={plainly.includes(n.code) ? "info" : "warn"}>
-        <span className="grow">{plain(n)}</span>
+        <span className="grow">{noteText(n)}</span>
         {n.code === "links_proposed" && (
           <Link className="link" to="/review/links" search={{}}>
             <Trans>Review</Trans>

@@ -142,9 +142,7 @@ const phrases: Record<Change["action"], (c: Done) => string> = {
       : t`applied rules to ${{ some: some(c) }}`,
   linked: (c) => (c.subject?.kind === "account_link" ? t`linked two accounts` : t`matched ${{ some: some(c) }}`),
   link_decided: (c) =>
-    c.subject?.kind === "account_link"
-      ? t`decided about ${{ thing: thing(c) }}`
-      : t`unmatched ${{ some: some(c) }}`,
+    c.subject?.kind === "account_link" ? t`decided about ${{ thing: thing(c) }}` : t`unmatched ${{ some: some(c) }}`,
   balance_set: (c) => t`changed a balance of ${{ thing: thing(c) }}`,
   dismissed: (c) => t`dismissed ${{ thing: thing(c) }}`,
   reverted: (c) => t`undid: ${{ change: again(c) }}`,

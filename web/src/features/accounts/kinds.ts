@@ -30,9 +30,10 @@ export const shapeOf = (kind: string) => kinds.find(([k]) => k === kind)?.[2];
 /** The kind of an account; none if a bank's own type is no kind of ours. */
 export const kindIs = (a: Shape) => found(a)?.[0];
 
-/** The name of that kind. */
-export function kindName(a: Shape): string | undefined {
-  const kind = found(a);
+/** The name of that kind, which does not depend on where the balance comes from. */
+export function kindName(a: Pick<Shape, "type" | "subtype">): string | undefined {
+  const subtype = a.subtype?.replaceAll(" ", "_");
+  const kind = kinds.find(([, , s]) => s.type === a.type && s.subtype === subtype);
   return kind && i18n._(kind[1]);
 }
 

@@ -30,8 +30,7 @@ export function Drop({ onFile, again }: { onFile: (f: File) => void; again?: boo
       <strong>{again ? t`Import another statement` : t`Drop a bank statement here`}</strong>
       <span className="dim">
         <Trans>
-          CSV, OFX, QIF, CAMT, MT940, Excel or ZIP from any bank. You’ll see a preview first, and you can undo it
-          later.
+          CSV, OFX, QIF, CAMT, MT940, Excel or ZIP from any bank. You’ll see a preview first, and you can undo it later.
         </Trans>
       </span>
       <label>

@@ -21,7 +21,7 @@ export const usualPart = (a: Portion, bank: string | null): Part =>
 export const makesBank = (parts: readonly Part[]) =>
   parts.some((p) => p.kind === "new") && !parts.some((p) => p.kind === "account");
 
-/** What their bank is called: as a person or the file says, else as its first account. The file’s format is no name. */
+/** The name of their bank: as a person or the file says, else as its first account. The file’s format is no name. */
 export const bankCalled = (bank: string, parts: readonly Part[]) =>
   bank.trim() || parts.flatMap((p) => (p.kind === "new" ? [p.name.trim()] : []))[0] || "";
 

@@ -4,7 +4,7 @@ import type { Cashflow } from "#/api/cashflow";
 import type { Overview } from "#/api/overview";
 import { dayShort } from "#/lib/dates";
 import { countOf, inOrder } from "#/parts/alerts";
-import { sentence } from "#/parts/edit";
+import { noteText } from "#/parts/Notes";
 import { RecoveryItem, useRecoveryCodes } from "#/parts/Recovery";
 import { Card } from "#/ui/Card";
 import { Freshness, Tile } from "#/ui/Chip";
@@ -141,7 +141,7 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
             name={t`Accounts that may be duplicates or transfers`}
             hint={
               twice
-                ? sentence(twice.message)
+                ? noteText(twice)
                 : plural(links, { one: "# suggested account link", other: "# suggested account links" })
             }
             open={(name) => (

@@ -178,7 +178,7 @@ export function ReviewPage() {
         <>
           <header className={css.head}>
             <h2>{title}</h2>
-            <span className="small dim">{sizeOf(which)}</span>
+            {(agreeable || !list.hasNextPage) && <span className="small dim">{sizeOf(which)}</span>}
             {agreeable && may && (
               <span className="end">
                 <Button icon="check" onClick={() => agreeToAll(together)}>

@@ -159,18 +159,16 @@ export function TransactionsPage() {
         <PageHeader title={t`Transactions`}>
           {may && (
             <>
-              <span className="desk">
-                <Button
-                  icon="upload"
-                  aria-label={t`Import statement`}
-                  title={t`Import statement`}
-                  onClick={() => void go({ to: "/import", search: {} })}
-                >
-                  <span className={css.wide}>
-                    <Trans>Import</Trans>
-                  </span>
-                </Button>
-              </span>
+              <Button
+                icon="upload"
+                aria-label={t`Import statement`}
+                title={t`Import statement`}
+                onClick={() => void go({ to: "/import", search: {} })}
+              >
+                <span className={css.wide}>
+                  <Trans>Import</Trans>
+                </span>
+              </Button>
               <span className="desk">
                 <AddPayment />
               </span>

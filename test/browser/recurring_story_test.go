@@ -3,6 +3,7 @@ package browser_test
 import (
 	"testing"
 
+	"coffer/internal/books/payeename"
 	"coffer/internal/platform/pg"
 )
 
@@ -15,12 +16,13 @@ func recurringPayments(t *testing.T, h *house, axe string) {
 			t.Errorf("%d are %s, not %d", n, sql, want)
 		}
 	}
-	name, err := pg.Value[string](t.Context(), h.DB, `select coalesce(nullif(d.merchant_name, ''), d.name)
+	wording, err := pg.Value[string](t.Context(), h.DB, `select coalesce(nullif(d.merchant_name, ''), d.name)
 		from recurring r join transaction t on t.id = r.last_id join descriptor d on d.id = t.descriptor_id
 		where r.direction = 'out' and r.fixed and not r.transfer group by 1 having count(*) = 1 order by max(r.next_date) desc, 1 limit 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
+	name := payeename.Of(wording, "")
 	b := newBrowser(t, "desktop")
 	b.enterAt(t, h, "/recurring", "Bills and subscriptions")
 	b.do(t, step{Do: "click", Name: name})

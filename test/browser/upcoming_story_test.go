@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/books/payeename"
 	"coffer/internal/platform/pg"
 )
 
@@ -12,7 +13,7 @@ import (
 // does the same on a phone.
 func upcomingPayments(t *testing.T, h *house, axe string) {
 	t.Helper()
-	name, err := pg.Value[string](t.Context(), h.DB, `select coalesce(r.name, nullif(d.merchant_name, ''), d.name)
+	wording, err := pg.Value[string](t.Context(), h.DB, `select coalesce(r.name, nullif(d.merchant_name, ''), d.name)
 		from recurring r join transaction t on t.id = r.last_id join descriptor d on d.id = t.descriptor_id
 		where r.cadence = 'monthly' and r.state <> 'dismissed' and t.counterparty_id is null
 			and r.next_date between current_date - 5 and current_date + 40
@@ -20,6 +21,7 @@ func upcomingPayments(t *testing.T, h *house, axe string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	name := payeename.Of(wording, "")
 	next := time.Now().AddDate(0, 0, 1-time.Now().Day()).AddDate(0, 1, 0)
 	for _, size := range []string{"desktop", "phone"} {
 		b := newBrowser(t, size)

@@ -1,5 +1,7 @@
 import { plural, t } from "@lingui/core/macro";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { accounts } from "#/api/accounts";
 import type { Cashflow } from "#/api/cashflow";
 import type { Overview } from "#/api/overview";
 import { dayShort } from "#/lib/dates";
@@ -38,7 +40,17 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
   const rules = o.rules.proposed;
   const unfiled = o.uncategorized ?? 0;
   const codes = useRecoveryCodes();
-  const waits = [unfiled > 0, rules > 0, plans > 0, o.review.count > 0, links > 0, o.unread_reports > 0, found > 0];
+  const guessed = useQuery(accounts).data?.filter((a) => a.type_guessed && !a.hidden) ?? [];
+  const waits = [
+    unfiled > 0,
+    rules > 0,
+    plans > 0,
+    o.review.count > 0,
+    links > 0,
+    o.unread_reports > 0,
+    found > 0,
+    guessed.length > 0,
+  ];
   const count = broken.length + waits.filter(Boolean).length + (codes === 0 ? 1 : 0);
   const chev = <Icon name="chev" small />;
   return (
@@ -120,6 +132,19 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
             hint={t`From your workflows, ready to apply or discard`}
             open={(name) => (
               <Link to="/review/suggestions" search={{}}>
+                {name}
+              </Link>
+            )}
+            end={chev}
+          />
+        )}
+        {guessed[0] && (
+          <Item
+            mark={<Tile tone={3} icon="bank" />}
+            name={plural(guessed.length, { one: "# account without a type", other: "# accounts without a type" })}
+            hint={t`Until you choose one, a debt may count as money that you have`}
+            open={(name) => (
+              <Link to="/accounts/$id" params={{ id: guessed[0]?.short_id ?? "" }}>
                 {name}
               </Link>
             )}

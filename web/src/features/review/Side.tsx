@@ -54,6 +54,7 @@ export function Side({ group: g, closed, left }: { group: Group | undefined; clo
               {g.sums
                 .map((s) => {
                   const amount = money(abs(s.total), s.currency);
+                  if (s.total === 0n) return amount;
                   return s.total < 0n ? t`${amount} in` : t`${amount} out`;
                 })
                 .join(", ")}

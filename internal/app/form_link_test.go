@@ -74,7 +74,7 @@ func TestLinkByForm(t *testing.T) {
 	}
 	first := d.sim.SetupToken()
 	for given, want := range map[string]string{
-		"nonsense-of-mine": "not a setup token",
+		"nonsense-of-mine": "incomplete or damaged",
 		base64.StdEncoding.EncodeToString([]byte("https://192.168.1.1/claim/x")): "not public",
 	} {
 		r := d.post(t, s, url.Values{"coffer-form": {"yes"}, "setup_token": {given}})

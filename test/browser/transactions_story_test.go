@@ -199,7 +199,7 @@ func savedViews(t *testing.T, h *house, axe string) {
 	b.enterAt(t, h, "/transactions", listed)
 	b.do(t, step{Do: "idle"})
 	b.do(t, step{Do: "key", Name: "v"})
-	b.do(t, step{Do: "see", Text: "Add a filter first"})
+	b.do(t, step{Do: "see", Text: "Add a filter before"})
 	b.screen(t, "/transactions?direction=in", "Save view")
 	b.do(t, step{Do: "idle"})
 	b.do(t, step{Do: "key", Name: "v"})

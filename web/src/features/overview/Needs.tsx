@@ -142,7 +142,7 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
           <Item
             mark={<Tile tone={3} icon="bank" />}
             name={plural(guessed.length, { one: "# account without a type", other: "# accounts without a type" })}
-            hint={t`Until you choose one, a debt may count as money that you have`}
+            hint={t`A debt may count as money that you have`}
             open={(name) => (
               <Link to="/accounts/$id" params={{ id: guessed[0]?.short_id ?? "" }}>
                 {name}

@@ -1,12 +1,7 @@
 import { t } from "@lingui/core/macro";
-import { useQuery } from "@tanstack/react-query";
-import { myLogins } from "#/api/me";
 import { Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Item } from "#/ui/Lines";
-
-/** How many recovery codes one has left; undefined until that is known. */
-export const useRecoveryCodes = () => useQuery(myLogins).data?.recovery_codes;
 
 /** The way to recovery codes, which are made on a page of the server. */
 export function RecoveryItem({ left }: { left: number }) {

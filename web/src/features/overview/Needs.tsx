@@ -1,13 +1,14 @@
 import { plural, t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { accounts } from "#/api/accounts";
 import type { Cashflow } from "#/api/cashflow";
+import { myLogins } from "#/api/me";
 import type { Overview } from "#/api/overview";
 import { dayShort } from "#/lib/dates";
 import { countOf, inOrder } from "#/parts/alerts";
 import { noteText } from "#/parts/Notes";
-import { RecoveryItem, useRecoveryCodes } from "#/parts/Recovery";
 import { Card } from "#/ui/Card";
 import { Freshness, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
@@ -22,6 +23,8 @@ function freshness(banks: number, newest: string | undefined, today: string): st
   if (newest) parts.push(t`latest transaction ${{ day: dayShort(newest, today) }}`);
   return parts.join(" · ");
 }
+
+const RecoveryItem = lazy(() => import("#/parts/Recovery").then((m) => ({ default: m.RecoveryItem })));
 
 /** Everything that waits for a person, each with a link; below it how up to date the banks are. */
 export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashflow["notes"] }) {
@@ -39,7 +42,7 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
   const found = kinds.reduce((n, kind) => n + (alerts[kind] ?? 0), 0);
   const rules = o.rules.proposed;
   const unfiled = o.uncategorized ?? 0;
-  const codes = useRecoveryCodes();
+  const codes = useQuery(myLogins).data?.recovery_codes;
   const guessed = useQuery(accounts).data?.filter((a) => a.type_guessed && !a.hidden) ?? [];
   const waits = [
     unfiled > 0,
@@ -190,7 +193,7 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
             end={chev}
           />
         )}
-        {codes === 0 && <RecoveryItem left={0} />}
+        <Suspense>{codes === 0 && <RecoveryItem left={0} />}</Suspense>
         {count === 0 && (
           <Item
             mark={<Tile tone={1} icon="check" />}

@@ -3,6 +3,7 @@ import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { runningSyncs } from "#/api/connections";
+import { myLogins } from "#/api/me";
 import type { Overview } from "#/api/overview";
 import { bankProviders, linkable } from "#/api/providers";
 import { session } from "#/api/session";
@@ -10,7 +11,7 @@ import { useSync } from "#/parts/banks";
 import { LinkBank } from "#/parts/LinkBank";
 import { NoProvider } from "#/parts/NoProvider";
 import { PageHeader } from "#/parts/PageHeader";
-import { RecoveryItem, useRecoveryCodes } from "#/parts/Recovery";
+import { RecoveryItem } from "#/parts/Recovery";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Syncing } from "#/parts/Syncing";
 import { Card, Empty } from "#/ui/Card";
@@ -25,7 +26,7 @@ export function Welcome({ overview: o }: { overview: Overview }) {
   const who = useQuery(session).data?.user?.name;
   const can = useCan();
   const linked = o.connections.length > 0;
-  const codes = useRecoveryCodes();
+  const codes = useQuery(myLogins).data?.recovery_codes;
   return (
     <>
       <PageHeader title={who ? t`Welcome, ${who}` : t`Welcome`} />

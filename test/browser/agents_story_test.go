@@ -80,7 +80,7 @@ type planned struct {
 	TransactionID string  `json:"transaction_id"`
 	After         *string `json:"after"`
 	Transaction   *struct {
-		Name string `json:"name"`
+		PayeeName string `json:"payee_name"`
 	} `json:"transaction"`
 }
 
@@ -105,7 +105,7 @@ func planInPart(t *testing.T, h *house, axe string, sim *models.Server) {
 		switch {
 		case p.Field != "category":
 		case out < 2:
-			b.do(t, step{Do: "click", Name: "Apply Category for " + regexp.QuoteMeta(p.Transaction.Name)})
+			b.do(t, step{Do: "click", Name: "Apply Category for " + regexp.QuoteMeta(p.Transaction.PayeeName)})
 			out++
 		default:
 			want[p.TransactionID] = *p.After

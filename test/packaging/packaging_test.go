@@ -448,7 +448,11 @@ func TestWorkflows(t *testing.T) {
 					continue
 				}
 				for _, target := range words[1:] {
-					if !strings.Contains(makefile, "\n"+target+":") {
+					variable, _, set := strings.Cut(target, "=")
+					switch {
+					case set && !strings.Contains(makefile, "$("+variable+")"):
+						t.Errorf("%s, %s: make reads no variable %s", name, job, variable)
+					case !set && !strings.Contains(makefile, "\n"+target+":"):
 						t.Errorf("%s, %s: make has no target %s", name, job, target)
 					}
 				}

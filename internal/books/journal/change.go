@@ -65,7 +65,7 @@ const PayeeMark = "{payee}"
 // compared.
 const changeRows = `
 	select c.id, c.short_id, c.cause, c.summary as stored, c.wording, p.worded, c.actor_type, c.actor_id, c.actor_name,
-		 c.transactions, c.entries, c.reverts, r.id as reverted_by, c.created_at, c.seq,
+		c.transactions, c.entries, c.reverts, r.id as reverted_by, c.created_at, c.seq,
 		c.action, c.of_action, c.subject_kind, c.subject_id, c.subject_count, c.refs
 	from change c left join lateral (
 		select coalesce(nullif(w.merchant_name, ''), w.name) as worded from descriptor w
@@ -139,8 +139,12 @@ func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Chang
 
 // newest returns the latest changes that match.
 func newest(ctx context.Context, q pg.Querier, where pg.Where, limit int) ([]Change, error) {
-	list, err := pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.seq desc limit %d`, changeRows, where.SQL(),
-		limit), where.Args()...)
+	return worded(pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.seq desc limit %d`, changeRows, where.SQL(),
+		limit), where.Args()...))
+}
+
+// worded returns the changes of a statement with their sentences.
+func worded(list []Change, err error) ([]Change, error) {
 	for i := range list {
 		list[i].word()
 	}

@@ -291,14 +291,13 @@ func undoable(ctx context.Context, tx pg.Tx, where pg.Where) ([]Change, error) {
 // named returns the changes that a caller named, newest first, each once.
 func (u *Undo) named(ctx context.Context, tx pg.Tx, refs []string) ([]Change, error) {
 	texts, uuids := pg.Split(refs)
-	list, err := pg.All[Change](ctx, tx, changeRows+` where c.id = any($1::uuid[]) or c.short_id = any($2)`, uuids,
-		texts)
+	list, err := worded(pg.All[Change](ctx, tx, changeRows+` where c.id = any($1::uuid[]) or c.short_id = any($2)`,
+		uuids, texts))
 	if err != nil {
 		return nil, err
 	}
 	known := make(map[string]bool, 2*len(list))
-	for i, c := range list {
-		list[i].word()
+	for _, c := range list {
 		known[c.ID.String()], known[c.ShortID] = true, true
 	}
 	for _, ref := range refs {
